@@ -1,0 +1,1 @@
+"""How, by technology: one room each. May import `domain`, `application` and its own technology, never another room."""

@@ -1,0 +1,154 @@
+"""`OperationBook` on the tables operations, operation_attempts and operation_decisions."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row
+
+from adapters.postgres.operations import statements as sql
+from adapters.postgres.wake import WAKE
+from domain.operations import NewOperation, Operation, Registration, State, Step, canonical_json
+
+
+class PostgresOperationBook:
+    """Idempotency keys, outbox and work list in one table; what happened to each operation beside it."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def register_each(self, operations: Sequence[NewOperation]) -> Sequence[Registration]:
+        first = {operation.key: operation for operation in reversed(operations)}
+        if not first:
+            return []
+        columns = {
+            "keys": list(first),
+            "kinds": [operation.kind for operation in first.values()],
+            "subjects": [operation.subject for operation in first.values()],
+            "numbers": [operation.number for operation in first.values()],
+            "requests": [operation.request for operation in first.values()],
+            "prints": [operation.fingerprint for operation in first.values()],
+        }
+        new = set(self._connection.execute(sql.REGISTER, columns).scalars())
+        known = {key: first[key].fingerprint for key in new}
+        if len(new) < len(first):
+            rows = self._connection.execute(sql.FINGERPRINTS, {"keys": [key for key in first if key not in new]})
+            known |= {row.key: row.fingerprint for row in rows}
+        if new:
+            self._connection.execute(WAKE)
+        registrations = []
+        for operation in operations:
+            if known[operation.key] != operation.fingerprint:
+                registrations.append(Registration.CONFLICT)
+            elif operation.key in new:
+                new.remove(operation.key)
+                registrations.append(Registration.NEW)
+            else:
+                registrations.append(Registration.KNOWN)
+        return registrations
+
+    def withdraw_unsent(self, keys: Sequence[str], reason: str) -> Sequence[str]:
+        self._connection.execute(sql.WITHDRAW_UNSENT, {"keys": list(keys), "reason": reason})
+        return self._connection.execute(sql.PERHAPS_SENT, {"keys": list(keys)}).scalars().all()
+
+    def claim(
+        self, kind: str, limit: int, *, lease_seconds: float, worker: str, max_attempts: int, key: str | None = None
+    ) -> Sequence[Operation]:
+        mine = self._connection.execute(sql.CLAIMED_BEFORE, {"worker": worker}).all()
+        if mine:
+            return [_operation(row) for row in mine]
+        claim = {"kind": kind, "limit": limit, "lease_seconds": lease_seconds, "worker": worker}
+        rows = self._connection.execute(sql.CLAIM, {**claim, "max_attempts": max_attempts, "key": key})
+        claimed = [operation for row in rows if (operation := _operation(row)).state is State.PROCESSING]
+        if claimed:
+            self._connection.execute(sql.NOTE_ATTEMPTS, {**_fence(claimed), "worker": worker})
+        return claimed
+
+    def gate_each(self, operations: Sequence[Operation], *, outlasting_seconds: float) -> Sequence[Operation]:
+        fence = _fence(operations)
+        rows = self._connection.execute(sql.GATE, {**fence, "outlasting_seconds": outlasting_seconds})
+        gated = [_operation(row) for row in rows]
+        self._connection.execute(sql.NOTE_SENT, _fence(gated))
+        return gated
+
+    def settle_each(self, steps: Sequence[tuple[Operation, Step]]) -> Sequence[str]:
+        written = self._take_steps(steps, State.PROCESSING)
+        self._connection.execute(sql.NOTE_SETTLED, {**_columns(steps), "written": list(written)})
+        return written
+
+    def confirm_each(self, steps: Sequence[tuple[Operation, Step]]) -> Sequence[str]:
+        written = self._take_steps(steps, State.NEEDS_CONFIRMATION)
+        for operation, step in steps:
+            if operation.key in written and step.state is not State.NEEDS_CONFIRMATION:
+                self._note_decision(operation.key, State.NEEDS_CONFIRMATION, step, by="ikkai", evidence="look-up")
+        return written
+
+    def _take_steps(self, steps: Sequence[tuple[Operation, Step]], expected: State) -> Sequence[str]:
+        if not steps:
+            return []
+        return self._connection.execute(sql.SETTLE, {**_columns(steps), "expected": expected}).scalars().all()
+
+    def expired(self, limit: int) -> Sequence[Operation]:
+        return [_operation(row) for row in self._connection.execute(sql.EXPIRED, {"limit": limit})]
+
+    def unconfirmed(self, kinds: Sequence[str], limit: int) -> Sequence[Operation]:
+        rows = self._connection.execute(sql.UNCONFIRMED, {"kinds": list(kinds), "limit": limit})
+        return [_operation(row) for row in rows]
+
+    def decide(self, key: str, expected: State, step: Step, *, by: str, evidence: str) -> bool:
+        values = {
+            "key": key,
+            "expected": expected,
+            "state": step.state,
+            "reason": step.reason,
+            "result": canonical_json(dict(step.result)),
+            "unsent": step.unsent,
+        }
+        decided = self._connection.execute(sql.DECIDE, values).one_or_none() is not None
+        if decided:
+            self._note_decision(key, expected, step, by=by, evidence=evidence)
+            self._connection.execute(WAKE)
+        return decided
+
+    def _note_decision(self, key: str, expected: State, step: Step, *, by: str, evidence: str) -> None:
+        note = {"key": key, "expected": expected, "state": step.state, "reason": step.reason}
+        self._connection.execute(sql.NOTE_DECISION, {**note, "by": by, "evidence": evidence})
+
+    def get(self, key: str, *, lock: bool = False) -> Operation | None:
+        row = self._connection.execute(sql.GET_LOCKED if lock else sql.GET, {"key": key}).one_or_none()
+        return None if row is None else _operation(row)
+
+    def of_subject(self, kind: str, subject: str) -> Sequence[Operation]:
+        return [_operation(row) for row in self._connection.execute(sql.OF_SUBJECT, {"kind": kind, "subject": subject})]
+
+    def find(
+        self, *, states: Sequence[State] = (), kinds: Sequence[str] = (), subject: str | None = None, limit: int = 1000
+    ) -> Sequence[Operation]:
+        asked = {"states": list(states), "kinds": list(kinds), "subject": subject, "limit": limit}
+        return [_operation(row) for row in self._connection.execute(sql.FIND, asked)]
+
+    def due(self, kinds: Sequence[str]) -> Mapping[str, int]:
+        return {row.kind: row.due for row in self._connection.execute(sql.DUE, {"kinds": list(kinds)})}
+
+    def story(self, key: str) -> Sequence[Mapping[str, Any]]:
+        return [dict(row._mapping) for row in self._connection.execute(sql.STORY, {"key": key})]
+
+
+def _fence(operations: Sequence[Operation]) -> dict[str, list[object]]:
+    """What makes a statement write only attempts that are still the caller's."""
+    return {"keys": [one.key for one in operations], "epochs": [one.epoch for one in operations]}
+
+
+def _columns(steps: Sequence[tuple[Operation, Step]]) -> dict[str, list[object]]:
+    return {
+        **_fence([operation for operation, _ in steps]),
+        "states": [step.state for _, step in steps],
+        "reasons": [step.reason for _, step in steps],
+        "results": [canonical_json(dict(step.result)) for _, step in steps],
+        "waits": [step.wait_seconds for _, step in steps],
+        "given_back": [int(step.give_back) for _, step in steps],
+        "unsent": [step.unsent for _, step in steps],
+    }
+
+
+def _operation(row: Row[Any]) -> Operation:
+    return Operation(**{**row._mapping, "state": State(row.state)})

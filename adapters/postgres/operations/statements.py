@@ -1,0 +1,203 @@
+"""Each arrow of the operation's state machine as one statement over many rows, fenced by state and epoch."""
+
+from typing import Final
+
+from sqlalchemy import text
+
+DUE_BOUND: Final = 10_000  # counting further would cost more than knowing it is worth
+
+COLUMNS: Final = "key, kind, subject, number, request, state, epoch, attempts, first_sent_at, sent_at, next_at, reason, result, created_at"
+_RETURNED: Final = ", ".join(f"operation.{column}" for column in COLUMNS.split(", "))
+_FENCED: Final = "unnest(CAST(:keys AS text[]), CAST(:epochs AS int[])) AS mine (key, epoch)"
+
+REGISTER: Final = text(
+    """
+    INSERT INTO operations (key, kind, subject, number, request, fingerprint, next_at, created_at)
+    SELECT new.*, clock.now, clock.now
+    FROM unnest(CAST(:keys AS text[]), CAST(:kinds AS text[]), CAST(:subjects AS text[]), CAST(:numbers AS int[]),
+                CAST(:requests AS text[]), CAST(:prints AS bytea[]))
+         AS new (key, kind, subject, number, request, fingerprint),
+         (SELECT ikkai_now() AS now) AS clock
+    ORDER BY key
+    ON CONFLICT (key) DO NOTHING
+    RETURNING key
+    """
+)
+FINGERPRINTS: Final = text("SELECT key, fingerprint FROM operations WHERE key = ANY(CAST(:keys AS text[]))")
+
+# An attempt that is claimed but not gated has sent nothing: the raised epoch closes its gate.
+WITHDRAW_UNSENT: Final = text(
+    """
+    UPDATE operations AS operation
+    SET state = 'refused', reason = :reason, epoch = operation.epoch + 1, lease_until = NULL, settled_at = ikkai_now()
+    FROM (
+        SELECT key FROM operations
+        WHERE key = ANY(CAST(:keys AS text[])) AND state IN ('ready', 'parked', 'processing') AND first_sent_at IS NULL
+        ORDER BY key FOR UPDATE
+    ) AS unsent
+    WHERE operation.key = unsent.key
+    """
+)
+PERHAPS_SENT: Final = text(
+    """
+    SELECT key FROM operations
+    WHERE key = ANY(CAST(:keys AS text[])) AND state <> 'refused' AND (state = 'completed' OR first_sent_at IS NOT NULL)
+    ORDER BY key
+    """
+)
+
+CLAIM: Final = text(
+    f"""
+    WITH due AS (
+        SELECT key, attempts >= :max_attempts AS exhausted, first_sent_at IS NOT NULL AS sent
+        FROM operations
+        WHERE kind = :kind AND state = 'ready' AND next_at <= ikkai_now()
+          AND (CAST(:key AS text) IS NULL OR key = :key)
+        ORDER BY next_at
+        LIMIT :limit
+        FOR UPDATE SKIP LOCKED
+    )
+    UPDATE operations AS operation
+    SET state = CASE WHEN NOT due.exhausted THEN 'processing' WHEN due.sent THEN 'needs_confirmation' ELSE 'parked' END,
+        reason = CASE WHEN NOT due.exhausted THEN operation.reason
+                      ELSE concat_ws(': ', 'given up after ' || operation.attempts || ' attempts', operation.reason) END,
+        epoch = operation.epoch + 1,
+        attempts = operation.attempts + CASE WHEN due.exhausted THEN 0 ELSE 1 END,
+        claimed_by = :worker,
+        lease_until = CASE WHEN NOT due.exhausted THEN clock.now + make_interval(secs => :lease_seconds) END,
+        sent_at = NULL
+    FROM due, (SELECT ikkai_now() AS now) AS clock
+    WHERE operation.key = due.key
+    RETURNING {_RETURNED}
+    """
+)
+# A claim whose COMMIT was answered by silence: it is this claimant's if its name stands there.
+CLAIMED_BEFORE: Final = text(f"SELECT {COLUMNS} FROM operations WHERE state = 'processing' AND claimed_by = :worker")
+NOTE_ATTEMPTS: Final = text(
+    f"""
+    INSERT INTO operation_attempts (key, epoch, claimed_by, claimed_at)
+    SELECT mine.key, mine.epoch, :worker, ikkai_now() FROM {_FENCED} ORDER BY mine.key
+    """
+)
+
+GATE: Final = text(
+    f"""
+    WITH open AS (
+        SELECT operation.key FROM operations AS operation JOIN {_FENCED} USING (key, epoch)
+        WHERE operation.state = 'processing'
+          AND operation.lease_until > ikkai_now() + make_interval(secs => :outlasting_seconds)
+        ORDER BY operation.key FOR UPDATE OF operation
+    )
+    UPDATE operations AS operation
+    SET sent_at = clock.now, first_sent_at = coalesce(operation.first_sent_at, clock.now)
+    FROM open, (SELECT ikkai_now() AS now) AS clock
+    WHERE operation.key = open.key
+    RETURNING {_RETURNED}
+    """
+)
+NOTE_SENT: Final = text(
+    f"""
+    UPDATE operation_attempts AS attempt SET sent_at = ikkai_now()
+    FROM {_FENCED} WHERE attempt.key = mine.key AND attempt.epoch = mine.epoch
+    """
+)
+
+# `attempts` given back, `first_sent_at` undone where surely nothing was sent, results added to what is known.
+_STEPS: Final = """
+    unnest(CAST(:keys AS text[]), CAST(:epochs AS int[]), CAST(:states AS text[]), CAST(:reasons AS text[]),
+           CAST(:results AS text[]), CAST(:waits AS float8[]), CAST(:given_back AS int[]), CAST(:unsent AS bool[]))
+    AS step (key, epoch, state, reason, result, wait_seconds, given_back, unsent)
+"""
+_STEP: Final = f"""
+    WITH held AS (
+        SELECT step.* FROM operations AS operation JOIN {_STEPS} USING (key, epoch)
+        WHERE operation.state = :expected
+        ORDER BY operation.key FOR UPDATE OF operation
+    )
+    UPDATE operations AS operation
+    SET state = held.state,
+        reason = held.reason,
+        result = operation.result || CAST(held.result AS jsonb),
+        next_at = clock.now + make_interval(secs => held.wait_seconds),
+        attempts = operation.attempts - held.given_back,
+        lease_until = NULL,
+        sent_at = CASE WHEN held.unsent THEN NULL ELSE operation.sent_at END,
+        first_sent_at = CASE WHEN held.unsent THEN NULL ELSE operation.first_sent_at END,
+        settled_at = CASE WHEN held.state IN ('completed', 'refused') THEN clock.now END
+    FROM held, (SELECT ikkai_now() AS now) AS clock
+    WHERE operation.key = held.key
+    RETURNING operation.key
+"""
+SETTLE: Final = text(_STEP)
+NOTE_SETTLED: Final = text(
+    f"""
+    UPDATE operation_attempts AS attempt SET settled_at = ikkai_now(), state = step.state, reason = step.reason
+    FROM {_STEPS} WHERE attempt.key = step.key AND attempt.epoch = step.epoch AND step.key = ANY(CAST(:written AS text[]))
+    """
+)
+
+EXPIRED: Final = text(
+    f"SELECT {COLUMNS} FROM operations WHERE state = 'processing' AND lease_until <= ikkai_now()"
+    " ORDER BY lease_until LIMIT :limit FOR UPDATE SKIP LOCKED"
+)
+UNCONFIRMED: Final = text(
+    f"""
+    SELECT {COLUMNS} FROM operations
+    WHERE state = 'needs_confirmation' AND kind = ANY(CAST(:kinds AS text[])) AND next_at <= ikkai_now()
+    ORDER BY next_at LIMIT :limit
+    """
+)
+
+DECIDE: Final = text(
+    """
+    UPDATE operations
+    SET state = :state, reason = :reason, result = result || CAST(:result AS jsonb), epoch = epoch + 1, attempts = 0,
+        next_at = ikkai_now(),
+        sent_at = CASE WHEN :unsent THEN NULL ELSE sent_at END,
+        first_sent_at = CASE WHEN :unsent THEN NULL ELSE first_sent_at END,
+        settled_at = CASE WHEN :state IN ('completed', 'refused') THEN ikkai_now() END
+    WHERE key = :key AND state = :expected
+    RETURNING key
+    """
+)
+NOTE_DECISION: Final = text(
+    """
+    INSERT INTO operation_decisions (key, decided_by, from_state, to_state, reason, evidence)
+    VALUES (:key, :by, :expected, :state, :reason, :evidence)
+    """
+)
+
+GET: Final = text(f"SELECT {COLUMNS} FROM operations WHERE key = :key")
+GET_LOCKED: Final = text(f"SELECT {COLUMNS} FROM operations WHERE key = :key FOR UPDATE")
+OF_SUBJECT: Final = text(f"SELECT {COLUMNS} FROM operations WHERE subject = :subject AND kind = :kind ORDER BY number")
+FIND: Final = text(
+    f"""
+    SELECT {COLUMNS} FROM operations
+    WHERE (cardinality(CAST(:states AS text[])) = 0 OR state = ANY(CAST(:states AS text[])))
+      AND (cardinality(CAST(:kinds AS text[])) = 0 OR kind = ANY(CAST(:kinds AS text[])))
+      AND (CAST(:subject AS text) IS NULL OR subject = :subject)
+    ORDER BY created_at DESC, key
+    LIMIT :limit
+    """
+)
+DUE: Final = text(
+    f"""
+    SELECT kind, count(*) AS due FROM (
+        SELECT kind FROM operations
+        WHERE state = 'ready' AND kind = ANY(CAST(:kinds AS text[])) AND next_at <= ikkai_now()
+        LIMIT {DUE_BOUND}
+    ) AS due GROUP BY kind
+    """
+)
+STORY: Final = text(
+    """
+    SELECT claimed_at AS at, 'claimed' AS what, claimed_by AS who, NULL AS detail FROM operation_attempts WHERE key = :key
+    UNION ALL
+    SELECT sent_at, 'sent', claimed_by, NULL FROM operation_attempts WHERE key = :key AND sent_at IS NOT NULL
+    UNION ALL
+    SELECT settled_at, state, claimed_by, reason FROM operation_attempts WHERE key = :key AND settled_at IS NOT NULL
+    UNION ALL
+    SELECT at, 'decided: ' || to_state, decided_by, concat_ws('; ', reason, evidence) FROM operation_decisions WHERE key = :key
+    ORDER BY at
+    """
+)

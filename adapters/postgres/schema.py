@@ -1,0 +1,42 @@
+"""The schema in the database, and how it gets there."""
+
+from typing import Final
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Engine, text
+
+# Any number will do; two processes that migrate at once wait for each other on it (this lock may span the work:
+# it is let go with the transaction that holds it).
+_MIGRATION_LOCK: Final = 4_119_207_311
+
+
+def migrate(engine: Engine) -> str:
+    """Takes all steps that are missing, in one transaction. Returns: the revision reached."""
+    with engine.begin() as connection:
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK})
+        config = _config()
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+    return newest_revision()
+
+
+def current_revision(engine: Engine) -> str | None:
+    """The revision the database is at; none for an empty one."""
+    with engine.connect() as connection:
+        return MigrationContext.configure(connection).get_current_revision()
+
+
+def newest_revision() -> str:
+    """The revision this program needs."""
+    revision = ScriptDirectory.from_config(_config()).get_current_head()
+    assert revision is not None
+    return revision
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", "migrations:")
+    return config

@@ -1,0 +1,98 @@
+"""The one place that commits."""
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from datetime import datetime
+from typing import Final, TypeVar
+
+from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import DBAPIError
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
+
+from adapters.postgres.customers import PostgresCustomerBook
+from adapters.postgres.dead_letters import PostgresDeadLetters
+from adapters.postgres.operations import PostgresOperationBook
+from adapters.postgres.orders import PostgresEventInbox, PostgresOrderBook
+from adapters.postgres.points import PostgresPointLedger
+from domain.errors import LostRace, Unavailable
+
+T = TypeVar("T")
+
+PATIENCE_SECONDS: Final = 15.0  # an immediate restart of Postgres takes a few
+
+# Serialization failure, deadlock, lock timeout; shut down, crashed, starting up; too many connections.
+_TRANSIENT_STATES: Final = {"40001", "40P01", "55P03", "57P01", "57P02", "57P03", "53300"}
+
+_open: Final[ContextVar[bool]] = ContextVar("transaction_open", default=False)
+
+
+class PostgresBooks:
+    """All books on one connection, inside one transaction; it satisfies every context's Protocol of books."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.orders = PostgresOrderBook(connection)
+        self.inbox = PostgresEventInbox(connection)
+        self.customers = PostgresCustomerBook(connection)
+        self.ledger = PostgresPointLedger(connection)
+        self.operations = PostgresOperationBook(connection)
+        self.dead_letters = PostgresDeadLetters(connection)
+
+
+class PostgresTransactions:
+    """Runs units of work; starts a unit again from the beginning when Postgres says that this may help.
+
+    An error at COMMIT says nothing about what happened: the unit runs again and reads by key what is there.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._retrying = Retrying(
+            retry=retry_if_exception(_is_transient),
+            wait=wait_random_exponential(multiplier=0.02, max=1.0),
+            stop=stop_after_delay(PATIENCE_SECONDS),
+            reraise=True,
+        )
+
+    def run(self, work: Callable[[PostgresBooks], T]) -> T:
+        self.assert_none_open()
+        try:
+            return self._retrying.copy()(self._once, work)
+        except (DBAPIError, LostRace) as failure:
+            if _is_transient(failure):
+                raise Unavailable(f"the database did not answer: {str(failure).splitlines()[0]}") from failure
+            raise
+
+    def _once(self, work: Callable[[PostgresBooks], T]) -> T:
+        token = _open.set(True)
+        try:
+            with self._engine.begin() as connection:
+                return work(PostgresBooks(connection))
+        finally:
+            _open.reset(token)
+
+    def assert_none_open(self) -> None:
+        if _open.get():
+            raise AssertionError("a transaction is open; leave it before another machine is called")
+
+
+class PostgresClock:
+    """The database's clock, so that machines with wrong ones agree on leases and days."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def now(self) -> datetime:
+        with self._engine.connect() as connection:
+            moment: datetime = connection.execute(text("SELECT ikkai_now()")).scalar_one()
+            return moment
+
+
+def _is_transient(failure: BaseException) -> bool:
+    if isinstance(failure, LostRace):
+        return True
+    if not isinstance(failure, DBAPIError):
+        return False
+    state: str | None = getattr(failure.orig, "sqlstate", None)
+    if state is None:
+        return failure.connection_invalidated or type(failure.orig).__name__ == "OperationalError"
+    return state in _TRANSIENT_STATES or state.startswith("08")

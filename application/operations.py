@@ -1,0 +1,340 @@
+"""Record, call, record: how everything outside Postgres is done, and who looks after what is left."""
+
+import itertools
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from application.transactions import Clock, Transactions
+from domain.errors import Refused
+from domain.keys import shipment_cancel_key
+from domain.operations import (
+    KINDS,
+    Answer,
+    Finding,
+    LookUp,
+    Operation,
+    OperationBook,
+    Outcome,
+    Patience,
+    Policy,
+    State,
+    Step,
+    after_unknown,
+    may_send,
+    next_step,
+)
+from domain.shipping import REQUEST
+
+# What may pass between the gate's commit and the first byte, and between the answer and our reading it.
+GATE_MARGIN_SECONDS: Final = 1.0
+
+
+class OperationBooks(Protocol):
+    """The books that doing an operation writes."""
+
+    @property
+    def operations(self) -> OperationBook: ...
+
+
+class Performer(Protocol):
+    """One kind of work: how its machine is asked. Knows no transaction and no state."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def policy(self) -> Policy: ...
+
+    def foregone(self, books: OperationBooks, operation: Operation) -> Answer | None:
+        """The answer that our own books give already, so that nobody needs to be asked."""
+        ...
+
+    def call_each(self, operations: Sequence[Operation]) -> Sequence[Answer]:
+        """Sends each frozen request at once; one answer each, in their order, none later than the call's deadline."""
+        ...
+
+    def look_up_each(self, operations: Sequence[Operation]) -> Sequence[LookUp]:
+        """Asks what became of requests sent before, by reference; one finding each, in their order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Units: seconds. A lease must outlast a look-up and a call, both of which end by the deadline."""
+
+    call_deadline_seconds: float = 10.0
+    lease_seconds: float = 30.0
+
+    def __post_init__(self) -> None:
+        if self.lease_seconds < self.shortest_lease_seconds:
+            raise ValueError(
+                f"the lease must be at least {self.shortest_lease_seconds:g} s, twice the deadline and a margin"
+            )
+
+    @property
+    def gate_seconds(self) -> float:
+        """How much of the lease must be left when something is sent."""
+        return self.call_deadline_seconds + GATE_MARGIN_SECONDS
+
+    @property
+    def shortest_lease_seconds(self) -> float:
+        return 2 * self.gate_seconds
+
+
+class PerformOperations:
+    """Does the due work of one kind: claim, gate, call, settle, each in a commit of its own and no call within one."""
+
+    def __init__(
+        self,
+        transactions: Transactions[OperationBooks],
+        performer: Performer,
+        patience: Patience,
+        timing: Timing,
+        clock: Clock,
+        *,
+        worker: str,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._transactions = transactions
+        self._performer = performer
+        self._patience = patience
+        self._timing = timing
+        self._clock = clock
+        self._worker = worker
+        self._claims = itertools.count(1)
+        self._monotonic = monotonic
+
+    def execute(self, limit: int, *, key: str | None = None) -> int:
+        """Works on up to `limit` due operations, or on the one named. Returns: how many were claimed."""
+        # A name per claim: should its COMMIT be answered by silence, the unit runs again and finds its own claim.
+        claimant = f"{self._worker}/{next(self._claims)}"
+        claimed, answers = self._transactions.run(lambda books: self._claim(books, limit, claimant, key))
+        open_ = [operation for operation in claimed if operation.key not in answers]
+        steps = [(one, self._step(one, answers[one.key])) for one in claimed if one.key in answers]
+        to_send = [operation for operation in open_ if not operation.was_sent]
+        for operation, found in self._look_up([operation for operation in open_ if operation.was_sent]):
+            if found is None:
+                to_send.append(operation)
+            else:
+                steps.append((operation, found))
+        steps += self._send(to_send)
+        if steps:
+            self._transactions.run(lambda books: books.operations.settle_each(steps))
+        return len(claimed)
+
+    def _claim(
+        self, books: OperationBooks, limit: int, claimant: str, key: str | None
+    ) -> tuple[Sequence[Operation], Mapping[str, Answer]]:
+        claimed = books.operations.claim(
+            self._performer.kind,
+            limit,
+            lease_seconds=self._timing.lease_seconds,
+            worker=claimant,
+            max_attempts=self._patience.max_attempts,
+            key=key,
+        )
+        answers = {one.key: answer for one in claimed if (answer := self._performer.foregone(books, one)) is not None}
+        return claimed, answers
+
+    def _step(self, operation: Operation, answer: Answer) -> Step:
+        return next_step(operation, answer, self._performer.policy, self._patience)
+
+    def _look_up(self, sent_before: Sequence[Operation]) -> list[tuple[Operation, Step | None]]:
+        """What became of earlier sends; no step for what the provider does not know and may be sent again."""
+        if not sent_before:
+            return []
+        self._transactions.assert_none_open()
+        now = self._clock.now()
+        found: list[tuple[Operation, Step | None]] = []
+        for operation, look_up in zip(sent_before, self._performer.look_up_each(sent_before), strict=True):
+            match look_up.finding:
+                case Finding.FOUND:
+                    step: Step | None = Step(State.COMPLETED, look_up.reason or None, look_up.result)
+                case Finding.RUNNING:
+                    step = self._step(operation, Answer(Outcome.RUNNING, look_up.reason, look_up.result))
+                case Finding.NO_ANSWER:
+                    step = self._step(operation, Answer(Outcome.NOT_SENT, look_up.reason))
+                case Finding.NOT_FOUND if may_send(operation, self._performer.policy, now, self._patience):
+                    step = None
+                case Finding.NOT_FOUND:
+                    step = Step(State.NEEDS_CONFIRMATION, "sent, not found by look-up, and too old to be sent again")
+            found.append((operation, step))
+        return found
+
+    def _send(self, operations: Sequence[Operation]) -> list[tuple[Operation, Step]]:
+        if not operations:
+            return []
+        before = self._monotonic()
+        gated = self._transactions.run(
+            lambda books: books.operations.gate_each(operations, outlasting_seconds=self._timing.gate_seconds)
+        )
+        passed = {operation.key for operation in gated}
+        steps = [
+            (operation, self._step(operation, Answer(Outcome.NOT_SENT, "the lease was nearly over")))
+            for operation in operations
+            if operation.key not in passed
+        ]
+        # A process may have been frozen between the gate and here; then its lease no longer covers the call.
+        if self._monotonic() - before > GATE_MARGIN_SECONDS:
+            late = Answer(Outcome.NOT_SENT, "this worker stood still before it could send")
+            return steps + [(operation, self._step(operation, late)) for operation in gated]
+        if gated:
+            self._transactions.assert_none_open()
+            answers = self._performer.call_each(gated)
+            steps += [(one, self._step(one, answer)) for one, answer in zip(gated, answers, strict=True)]
+        return steps
+
+
+class SweepLeases:
+    """Frees what dead workers held: never sent, it is due again; perhaps sent, its policy decides."""
+
+    def __init__(
+        self, transactions: Transactions[OperationBooks], policies: Mapping[str, Policy], patience: Patience
+    ) -> None:
+        self._transactions = transactions
+        self._policies = policies
+        self._patience = patience
+
+    def execute(self, limit: int = 500) -> int:
+        """Returns: how many leases were over."""
+
+        def sweep(books: OperationBooks) -> int:
+            expired = books.operations.expired(limit)
+            return len(books.operations.settle_each([(operation, self._step(operation)) for operation in expired]))
+
+        return self._transactions.run(sweep)
+
+    def _step(self, operation: Operation) -> Step:
+        if operation.sent_at is None:
+            return Step(State.READY, "its worker ended before sending")
+        reason = "its worker ended after sending"
+        return after_unknown(operation, reason, self._policies[operation.kind], self._patience)
+
+
+class ReconcileUnknowns:
+    """Looks up, again and again, what waits for a person: what is found is completed without one."""
+
+    def __init__(
+        self,
+        transactions: Transactions[OperationBooks],
+        performers: Sequence[Performer],
+        *,
+        every_seconds: float = 60.0,
+    ) -> None:
+        self._transactions = transactions
+        self._performers = performers
+        self._every_seconds = every_seconds
+
+    def execute(self, limit: int = 50) -> int:
+        """Returns: how many were found and completed."""
+        return sum(self._reconcile(performer, limit) for performer in self._performers)
+
+    def _reconcile(self, performer: Performer, limit: int) -> int:
+        waiting = self._transactions.run(lambda books: books.operations.unconfirmed([performer.kind], limit))
+        if not waiting:
+            return 0
+        self._transactions.assert_none_open()
+        steps = []
+        for operation, look_up in zip(waiting, performer.look_up_each(waiting), strict=True):
+            if look_up.finding is Finding.FOUND:
+                steps.append((operation, Step(State.COMPLETED, "found by look-up", look_up.result)))
+            else:
+                steps.append((operation, Step(operation.state, operation.reason, wait_seconds=self._every_seconds)))
+        written = set(self._transactions.run(lambda books: books.operations.confirm_each(steps)))
+        return sum(operation.key in written and step.state is State.COMPLETED for operation, step in steps)
+
+
+class DecideOperation:
+    """What a person decides: to try parked work again, or what became of a send of unknown fate."""
+
+    def __init__(self, transactions: Transactions[OperationBooks]) -> None:
+        self._transactions = transactions
+
+    def retry(self, key: str, *, by: str) -> None:
+        """Makes parked work due again under its key. Raises: Refused in any other state."""
+
+        def decide(books: OperationBooks) -> None:
+            operation = _locked(books, key)
+            if operation.state is State.NEEDS_CONFIRMATION:
+                raise Refused(f"{key} may have happened; settle it with: operations resolve {key}")
+            if operation.state is not State.PARKED:
+                raise Refused(f"{key} is {operation.state}, not parked")
+            books.operations.decide(key, State.PARKED, Step(State.READY, "retried by hand"), by=by, evidence="retry")
+
+        self._transactions.run(decide)
+
+    def resolve(self, key: str, *, reference: str | None, by: str, evidence: str) -> Operation:
+        """Settles an unknown outcome: it happened, under the provider's `reference`, or (none) it did not.
+
+        What did not happen is still owed and due again, unless its order was cancelled meanwhile.
+        Raises: Refused unless the operation needs confirmation.
+        """
+
+        def decide(books: OperationBooks) -> Operation:
+            operation = _locked(books, key)
+            if operation.state is not State.NEEDS_CONFIRMATION:
+                raise Refused(f"{key} is {operation.state}; only what needs confirmation can be resolved")
+            if reference is not None:
+                step = Step(State.COMPLETED, "confirmed by hand", {**operation.result, "reference": reference})
+            elif _is_needless(books, operation):
+                step = Step(State.REFUSED, "did not happen, and the order was cancelled")
+            else:
+                step = Step(State.READY, "did not happen; owed again", unsent=True)
+            books.operations.decide(key, State.NEEDS_CONFIRMATION, step, by=by, evidence=evidence)
+            return _locked(books, key)
+
+        return self._transactions.run(decide)
+
+
+def _locked(books: OperationBooks, key: str) -> Operation:
+    operation = books.operations.get(key, lock=True)
+    if operation is None:
+        raise Refused(f"no operation {key} is known", field="key")
+    return operation
+
+
+def _is_needless(books: OperationBooks, operation: Operation) -> bool:
+    if operation.kind != REQUEST:
+        return False
+    return books.operations.get(shipment_cancel_key(operation.subject, operation.number)) is not None
+
+
+class ReadOperations:
+    """Operations to look at: which there are, and the story of each."""
+
+    def __init__(self, transactions: Transactions[OperationBooks]) -> None:
+        self._transactions = transactions
+
+    def find(
+        self, *, state: str | None = None, kind: str | None = None, subject: str | None = None, limit: int = 1000
+    ) -> Sequence[Operation]:
+        """Raises: Refused for a state or kind that does not exist."""
+        if state is not None and state not in list(State):
+            raise Refused(f"must be one of {', '.join(State)}", field="state")
+        if kind is not None and kind not in KINDS:
+            raise Refused(f"must be one of {', '.join(KINDS)}", field="kind")
+        states = [] if state is None else [State(state)]
+        kinds = [] if kind is None else [kind]
+        return self._transactions.run(
+            lambda books: books.operations.find(states=states, kinds=kinds, subject=subject, limit=limit)
+        )
+
+    def get(self, key: str) -> Operation:
+        """Raises: Refused for an unknown key."""
+
+        def read(books: OperationBooks) -> Operation:
+            operation = books.operations.get(key)
+            if operation is None:
+                raise Refused(f"no operation {key} is known", field="key")
+            return operation
+
+        return self._transactions.run(read)
+
+    def story(self, key: str) -> Sequence[Mapping[str, Any]]:
+        """Attempts and decisions of one operation, in order of time."""
+        return self._transactions.run(lambda books: books.operations.story(key))
+
+    def due(self, kinds: Sequence[str]) -> Mapping[str, int]:
+        """How much of each kind is due now."""
+        return self._transactions.run(lambda books: books.operations.due(kinds))

@@ -1,0 +1,143 @@
+"""Parcels: asked for once, stopped when their order is cancelled."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from application.operations import OperationBooks
+from application.transactions import Transactions
+from domain.errors import Refused
+from domain.keys import identifier
+from domain.operations import Answer, LookUp, Operation, OperationBook, Outcome, Policy, Registration
+from domain.orders.rules import OrderBook, OrderStatus
+from domain.shipping import CANCEL, REQUEST, Shipment, ShipmentRequest
+
+
+class ShippingGateway(Protocol):
+    """The carrier. Each call ends by its deadline with a sorted answer; none raises for what the carrier does."""
+
+    def request_each(self, parcels: Sequence[Operation]) -> Sequence[Answer]:
+        """Asks for parcels, each under its key. Result: `reference` (and `command_id` while still running)."""
+        ...
+
+    def cancel_each(self, cancellations: Sequence[Operation]) -> Sequence[Answer]:
+        """Asks to stop parcels, each under its own key; flagged for a person when a parcel has left."""
+        ...
+
+    def look_up_each(self, parcels: Sequence[Operation]) -> Sequence[LookUp]:
+        """What the carrier knows of parcels asked for before, by our key as reference."""
+        ...
+
+    def look_up_cancelled_each(self, cancellations: Sequence[Operation]) -> Sequence[LookUp]:
+        """Whether the parcels to be stopped are cancelled at the carrier."""
+        ...
+
+
+class ShippingBooks(Protocol):
+    """The books that asking for parcels writes."""
+
+    @property
+    def orders(self) -> OrderBook: ...
+    @property
+    def operations(self) -> OperationBook: ...
+
+
+class RequestShipments:
+    """Performs `shipment-request`: one parcel each at the carrier."""
+
+    kind = REQUEST
+
+    def __init__(self, gateway: ShippingGateway, policy: Policy) -> None:
+        self._gateway = gateway
+        self.policy = policy
+
+    def foregone(self, books: OperationBooks, operation: Operation) -> Answer | None:
+        return None
+
+    def call_each(self, operations: Sequence[Operation]) -> Sequence[Answer]:
+        return self._gateway.request_each(operations)
+
+    def look_up_each(self, operations: Sequence[Operation]) -> Sequence[LookUp]:
+        return self._gateway.look_up_each(operations)
+
+
+class CancelShipments:
+    """Performs `shipment-cancel`, once it is known what became of the request."""
+
+    kind = CANCEL
+
+    def __init__(self, gateway: ShippingGateway, policy: Policy) -> None:
+        self._gateway = gateway
+        self.policy = policy
+
+    def foregone(self, books: OperationBooks, operation: Operation) -> Answer | None:
+        request = books.operations.get(operation.content["shipment"])
+        if request is None or not request.state.is_final:
+            return Answer(Outcome.RUNNING, "the parcel itself is not settled yet")
+        if not request.result.get("reference"):
+            return Answer(Outcome.DONE, "the parcel was never taken on")
+        return None
+
+    def call_each(self, operations: Sequence[Operation]) -> Sequence[Answer]:
+        return self._gateway.cancel_each(operations)
+
+    def look_up_each(self, operations: Sequence[Operation]) -> Sequence[LookUp]:
+        return self._gateway.look_up_cancelled_each(operations)
+
+
+class AskForShipment:
+    """Asks for an order's parcel by hand: the first if it was never asked for, or one more."""
+
+    def __init__(self, transactions: Transactions[ShippingBooks]) -> None:
+        self._transactions = transactions
+
+    def execute(self, order_id: object, number: int = 1) -> Registration:
+        """Registers parcel `number`; the workers send it. Asking again for the same parcel is a no-op.
+
+        Raises: Refused while the parcel before is unsettled, or where there is nothing to ship.
+        """
+        known = identifier("order_id", order_id)
+        return self._transactions.run(lambda books: _ask(books, known, number))
+
+
+def _ask(books: ShippingBooks, order_id: str, number: int) -> Registration:
+    order = books.orders.lock([order_id]).get(order_id)
+    if order is None:
+        raise Refused(f"no order {order_id} is known", field="order_id")
+    if not 1 <= number <= order.shipments + 1:
+        raise Refused(
+            f"must be from 1 to {order.shipments + 1}: parcels are asked for one after the other", field="number"
+        )
+    if number <= order.shipments:
+        return Registration.KNOWN
+    if order.status is not OrderStatus.CONFIRMED:
+        raise Refused(f"order {order_id} is {order.status}, not confirmed")
+    if order.ship_to is None:
+        raise Refused(f"order {order_id} has no address to ship to")
+    before = {operation.number: operation for operation in books.operations.of_subject(REQUEST, order_id)}.get(
+        number - 1
+    )
+    if before is not None and not before.state.is_final:
+        raise Refused(f"parcel {number - 1} of order {order_id} is not settled yet ({before.state})", field="number")
+    books.orders.save([replace(order, shipments=number)])
+    parcel = ShipmentRequest(order_id, number, order.ship_to)
+    return books.operations.register_each([parcel.as_operation()])[0]
+
+
+class ReadShipments:
+    """Parcels to look at."""
+
+    def __init__(self, transactions: Transactions[ShippingBooks]) -> None:
+        self._transactions = transactions
+
+    def execute(self, *, state: str | None = None, order_id: str | None = None, limit: int = 1000) -> list[Shipment]:
+        """The newest first."""
+
+        def read(books: ShippingBooks) -> list[Shipment]:
+            requests = books.operations.find(kinds=[REQUEST], subject=order_id, limit=limit)
+            cancels = books.operations.find(kinds=[CANCEL], subject=order_id, limit=limit)
+            by_parcel = {(cancel.subject, cancel.number): cancel for cancel in cancels}
+            return [Shipment.of(request, by_parcel.get((request.subject, request.number))) for request in requests]
+
+        shipments = self._transactions.run(read)
+        return [shipment for shipment in shipments if state in (None, shipment.state)]

@@ -1,0 +1,49 @@
+"""`python -m entrypoints.sandbox`: starts the outside world, says where it listens, ends at the first signal."""
+
+import asyncio
+import json
+import signal
+from typing import Annotated, Final
+
+import typer
+from aiohttp import web
+
+from entrypoints.sandbox.app import LOOPBACK, SandboxOptions, build_app
+
+BACKLOG: Final = 1024  # a charge loop opens hundreds of connections at once; asyncio's 100 would drop some of them
+SHUTDOWN_SECONDS: Final = 0.1  # scripted silences are cut, not waited for (0 would mean "for ever" to aiohttp)
+
+
+def main(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 = any free one.")] = 0,
+    carrier_keys: Annotated[bool, typer.Option(help="Whether the carrier honours Idempotency-Key.")] = True,
+    key_window_hours: Annotated[float, typer.Option(min=0, help="How long a key is remembered.")] = 24.0,
+    latency_ms: Annotated[int, typer.Option(min=0, help="How long a provider thinks about each request.")] = 0,
+) -> None:
+    """Start the sandbox on 127.0.0.1 and print {"url": …} once it listens.
+
+    Example: python -m entrypoints.sandbox --port 8900 --no-carrier-keys
+    """
+    asyncio.run(_serve(SandboxOptions(carrier_keys, key_window_hours, latency_ms), port))
+
+
+async def _serve(options: SandboxOptions, port: int) -> None:
+    stopped = asyncio.Event()
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(ending, stopped.set)
+    runner = web.AppRunner(build_app(options), access_log=None, shutdown_timeout=SHUTDOWN_SECONDS)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, LOOPBACK, port, backlog=BACKLOG).start()
+        _, bound_port = runner.addresses[0]
+        print(json.dumps({"url": f"http://{LOOPBACK}:{bound_port}"}), flush=True)
+        await stopped.wait()
+    except OSError as reason:
+        typer.echo(f"cannot listen on {LOOPBACK}:{port}: {reason}", err=True)
+        raise typer.Exit(1) from reason
+    finally:
+        await runner.cleanup()
+
+
+if __name__ == "__main__":
+    typer.run(main)

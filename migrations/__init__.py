@@ -1,0 +1,1 @@
+"""Alembic's room: the schema as a sum of steps. `ikkai migrate` takes them."""

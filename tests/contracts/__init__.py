@@ -1,0 +1,1 @@
+"""One suite per port, run over the fake and over the real adapter alike."""

@@ -1,0 +1,1 @@
+"""Proof of what can be started: each entry point as its users meet it. May import everything of ours."""
