@@ -4,7 +4,7 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from application.transactions import Clock, Transactions
 from domain.customers import Customer, CustomerBook, CustomerNews
@@ -228,3 +228,26 @@ def _cancel_shipments(operations: OperationBook, decisions: Sequence[Decision]) 
     keys = {shipment_request_key(*parcel): parcel for parcel in parcels}
     sent = operations.withdraw_unsent(sorted(keys), "the order was cancelled")
     operations.register_each([cancellation(*keys[key]) for key in sent])
+
+
+class ReadOrders:
+    """Orders and their events to look at."""
+
+    def __init__(self, transactions: Transactions[OrderBooks]) -> None:
+        self._transactions = transactions
+
+    def get(self, order_id: str) -> Order | None:
+        return self._transactions.run(lambda books: books.orders.get(order_id))
+
+    def events(
+        self, *, state: str | None = None, subject: str | None = None, limit: int = 1000
+    ) -> Sequence[Mapping[str, Any]]:
+        """The newest first, deliveries in conflict among them. Raises: Refused for a state that does not exist."""
+        if state is not None and state not in list(EventState):
+            raise Refused(f"must be one of {', '.join(EventState)}", field="state")
+        states = [] if state is None else [EventState(state)]
+        return self._transactions.run(lambda books: books.inbox.find(states=states, subject=subject, limit=limit))
+
+    def due(self) -> int:
+        """How many events are still to be applied."""
+        return self._transactions.run(lambda books: books.inbox.due())

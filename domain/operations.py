@@ -313,6 +313,10 @@ class OperationBook(Protocol):
         """How much work of each kind is due now (counted up to a bound)."""
         ...
 
+    def under_way(self) -> int:
+        """How many are claimed right now."""
+        ...
+
     def story(self, key: str) -> Sequence[Mapping[str, Any]]:
         """Attempts and decisions of one operation in order of time."""
         ...

@@ -14,12 +14,12 @@ from pathlib import Path
 from signal import SIGINT, SIGQUIT
 from urllib.parse import quote
 
-import psycopg
+from psycopg.pq import Ping, PGconn
 
 from adapters.embedded import processes
 from adapters.embedded.accounts import Account
 from adapters.embedded.errors import EmbeddedServersUnavailable
-from adapters.embedded.processes import ServerProcesses, is_alive, wait_until
+from adapters.embedded.processes import ServerProcesses, wait_until
 from adapters.embedded.shared_server import StopMode
 from adapters.embedded.socket_folder import SocketFolder
 
@@ -34,7 +34,7 @@ START_SECONDS = 110.0
 # A shutdown writes what a checkpoint writes; PostgreSQL's own pg_ctl waits as long.
 STOP_SECONDS = 60.0
 CRASH_SECONDS = 10.0
-CONNECT_SECONDS = 5
+PING_SECONDS = 5
 
 SETTINGS = {
     "listen_addresses": "",
@@ -72,20 +72,20 @@ class PostgresServer:
         self.processes = ServerProcesses(self._data, ("postgres",), self._data / "postmaster.pid")
 
     def url(self) -> str:
-        return self._url(DATABASE)
+        return f"postgresql://{SUPERUSER}@/{DATABASE}?host={quote(str(self._sockets.path()))}&port={PORT}"
 
     def answers(self) -> bool:
-        try:
-            psycopg.connect(self._url("postgres"), connect_timeout=CONNECT_SECONDS).close()
-        except (psycopg.OperationalError, FileNotFoundError):
-            return False
-        return True
+        # Not by connecting: a server with no connection left is busy, not deaf.
+        with suppress(FileNotFoundError):
+            return PGconn.ping(f"{self.url()}&connect_timeout={PING_SECONDS}".encode()) == Ping.OK
+        return False
 
     def launch(self) -> None:
         binaries = _binaries()
         account = self._account()
         account.let_read(binaries.parent)
         account.let_through(self._data)
+        self._clear_leftovers()
         if not self._is_initialised():
             self._initialise(binaries, account)
         self._refuse_other_version(binaries, account)
@@ -96,13 +96,10 @@ class PostgresServer:
         settings = SETTINGS | {"unix_socket_directories": str(socket_folder)}
         options = [option for name, value in settings.items() for option in ("-c", f"{name}={value}")]
         command = [str(binaries / "postgres"), "-D", str(self._data), *options]
-        server = processes.launch(command, account, self._data, self._log)
-        wait_until(lambda: self._says_ready() or not is_alive(server), START_SECONDS)
+        is_alive = processes.launch(command, account, self._data, self._log)
+        wait_until(lambda: self._says_ready() or not is_alive(), START_SECONDS)
         if not self.answers():
-            raise EmbeddedServersUnavailable(
-                "PostgreSQL does not start; see to what it says, or set IKKAI_DATABASE_URL to another server:\n"
-                + self._log.read_text(errors="replace")
-            )
+            raise _unavailable(self._log.read_text(errors="replace"))
 
     def stop(self, mode: StopMode) -> None:
         crash = (SIGQUIT, CRASH_SECONDS)
@@ -110,9 +107,6 @@ class PostgresServer:
 
     def forget_address(self) -> None:
         self._sockets.forget()
-
-    def _url(self, database: str) -> str:
-        return f"postgresql://{SUPERUSER}@/{database}?host={quote(str(self._sockets.path()))}&port={PORT}"
 
     def _says_ready(self) -> bool:
         """Spares the log a refused connection for every time we look."""
@@ -124,22 +118,25 @@ class PostgresServer:
         return Account.owner_of(self._data) if self._is_initialised() else Account.current_or_unprivileged()
 
     def _is_initialised(self) -> bool:
-        """Raises: EmbeddedServersUnavailable for a folder full of something else, which may be all that somebody has."""
+        """Raises: EmbeddedServersUnavailable for a folder of something else, which may be all that somebody has."""
         if self._data.joinpath("PG_VERSION").exists():
             return True
         if self._data.exists() and any(self._data.iterdir()):
             raise EmbeddedServersUnavailable(f"{self._data} holds no complete PostgreSQL database: move it elsewhere")
         return False
 
+    def _clear_leftovers(self) -> None:
+        for leftover in self._folder.glob("initialising-*"):
+            # The initdb of a killed ikkai may still be at work there.
+            ServerProcesses(leftover, ("initdb", "postgres"), leftover / "postmaster.pid").end()
+            shutil.rmtree(leftover, ignore_errors=True)
+
     def _initialise(self, binaries: Path, account: Account) -> None:
         """Makes the database, whole or not at all: a crash leaves a folder that the next start clears away."""
-        for leftover in self._folder.glob("initialising-*"):
-            # The initdb of a killed ikkai may still be at work there; what it hinders goes the next time.
-            shutil.rmtree(leftover, ignore_errors=True)
         fresh = Path(tempfile.mkdtemp(prefix="initialising-", dir=self._folder))
         account.take(fresh)
         _run_or_refuse([str(binaries / "initdb"), "-D", str(fresh), *INITIAL_SETTINGS], account, fresh)
-        single_user = [str(binaries / "postgres"), "--single", "-D", str(fresh), "postgres"]
+        single_user = [str(binaries / "postgres"), "--single", "-D", str(fresh), "-c", "exit_on_error=on", "postgres"]
         _run_or_refuse(single_user, account, fresh, standard_input=f"CREATE DATABASE {DATABASE}\n")
         fresh.replace(self._data)
         _write_through(self._folder)
@@ -169,12 +166,14 @@ def _binaries() -> Path:
 def _run_or_refuse(command: Sequence[str], account: Account, folder: Path, *, standard_input: str = "") -> str:
     result = processes.run(command, account, folder, standard_input=standard_input)
     if result.returncode:
-        raise EmbeddedServersUnavailable(
-            "PostgreSQL cannot be set up; see to what it says, or set IKKAI_DATABASE_URL to another server:\n"
-            + result.stdout
-            + result.stderr
-        )
+        raise _unavailable(result.stdout + result.stderr)
     return result.stdout
+
+
+def _unavailable(complaint: str) -> EmbeddedServersUnavailable:
+    return EmbeddedServersUnavailable(
+        f"PostgreSQL cannot start. Mend what it says here, or set IKKAI_DATABASE_URL to another server:\n{complaint}"
+    )
 
 
 def _write_through(folder: Path) -> None:

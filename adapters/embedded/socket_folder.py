@@ -1,4 +1,4 @@
-"""Where a Unix socket lies: in the home or, as the kernel limits the length of its path, in a short folder elsewhere."""
+"""Where a Unix socket lies: in the home or, as the kernel limits the length of its path, in a short one elsewhere."""
 
 import re
 import shutil

@@ -129,6 +129,10 @@ class PostgresOperationBook:
     def due(self, kinds: Sequence[str]) -> Mapping[str, int]:
         return {row.kind: row.due for row in self._connection.execute(sql.DUE, {"kinds": list(kinds)})}
 
+    def under_way(self) -> int:
+        count: int = self._connection.execute(sql.UNDER_WAY).scalar_one()
+        return count
+
     def story(self, key: str) -> Sequence[Mapping[str, Any]]:
         return [dict(row._mapping) for row in self._connection.execute(sql.STORY, {"key": key})]
 

@@ -189,6 +189,7 @@ DUE: Final = text(
     ) AS due GROUP BY kind
     """
 )
+UNDER_WAY: Final = text("SELECT count(*) FROM operations WHERE state = 'processing'")
 STORY: Final = text(
     """
     SELECT claimed_at AS at, 'claimed' AS what, claimed_by AS who, NULL AS detail FROM operation_attempts WHERE key = :key

@@ -5,17 +5,24 @@ import subprocess
 import sys
 from pathlib import Path
 
+from adapters.embedded import ServerUrls
 from adapters.embedded.accounts import Account
-from adapters.embedded.servers import ServerUrls
 
 REPOSITORY = Path(__file__).parents[3]
 # A start from nothing takes about a second; a busy machine may need many times that.
 DEADLINE_SECONDS = 60
 
 PROGRAM = """
-import dataclasses, json, sys
+import dataclasses, encodings.idna, json, os, sys
 from pathlib import Path
-from adapters.embedded.servers import EmbeddedServers
+from adapters.embedded import EmbeddedServers
+
+# Only now: root's Python may lie where nobody else can read it.
+user, group = map(int, sys.argv[2:])
+if os.geteuid() != user:
+    os.setgroups([])
+    os.setgid(group)
+    os.setuid(user)
 
 with EmbeddedServers(Path(sys.argv[1])) as urls:
     print(json.dumps(dataclasses.asdict(urls)), flush=True)
@@ -29,11 +36,8 @@ class Visitor:
     def __init__(self, home: Path, account: Account | None = None) -> None:
         account = account or Account.current()
         self.process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, str(home)],
+            [sys.executable, "-c", PROGRAM, str(home), str(account.user_id), str(account.group_id)],
             cwd=REPOSITORY,
-            user=None if account.is_current else account.user_id,
-            group=None if account.is_current else account.group_id,
-            extra_groups=None if account.is_current else [],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -1,0 +1,1 @@
+"""Optimisations that live in Redis and decide nothing. May import redis, `domain` and `application`."""

@@ -1,0 +1,1 @@
+"""Messages to use cases: each actor decodes, calls one use case, reports. Declared by `register`, never at import."""

@@ -1,0 +1,17 @@
+"""Queue `points`."""
+
+from typing import Any
+
+import dramatiq
+
+from application.points import GrantOrderPoints
+
+
+def register(broker: dramatiq.Broker, grant: GrantOrderPoints) -> None:
+    """Declares the actors of this context on `broker`."""
+
+    def grant_order_points(*, order_id: Any, customer_id: Any, points: Any, version: int = 1, **_: Any) -> None:
+        """Grants an order's points; a repeat is a no-op, other points for the same order a dead letter."""
+        grant.execute(order_id=order_id, customer_id=customer_id, points=points)
+
+    dramatiq.actor(grant_order_points, broker=broker, queue_name="points", actor_name="points.grant_order_points")

@@ -1,0 +1,32 @@
+"""Queue `shipping`."""
+
+from typing import Any
+
+import dramatiq
+
+from application.operations import PerformOperations
+from application.shipping import AskForShipment
+from domain.keys import identifier, shipment_request_key
+from entrypoints.actors.drains import Drain
+
+
+def register(
+    broker: dramatiq.Broker, ask: AskForShipment, perform: PerformOperations, requests: Drain, cancels: Drain
+) -> None:
+    """Declares the actors of this context on `broker`."""
+
+    def request_shipment(*, order_id: Any, number: int = 1, version: int = 1, **_: Any) -> None:
+        """Asks the carrier for one parcel of a confirmed order, unless it was asked for already."""
+        ask.execute(order_id, number)
+        perform.execute(1, key=shipment_request_key(identifier("order_id", order_id), number))
+
+    def request_due_shipments(*, slot: int = 0, version: int = 1, **_: Any) -> None:
+        """A doorbell: asks the carrier for the parcels that are due."""
+        requests.run(slot)
+
+    def cancel_due_shipments(*, slot: int = 0, version: int = 1, **_: Any) -> None:
+        """A doorbell: asks the carrier to stop the parcels of cancelled orders."""
+        cancels.run(slot)
+
+    for actor in (request_shipment, request_due_shipments, cancel_due_shipments):
+        dramatiq.actor(actor, broker=broker, queue_name="shipping", actor_name=f"shipping.{actor.__name__}")

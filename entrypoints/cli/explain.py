@@ -1,0 +1,93 @@
+"""`ikkai explain`: why things are as they are, from event to parcel."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Annotated, Any, Final
+
+import typer
+
+from domain.errors import Refused
+from domain.keys import identifier
+from entrypoints.cli.operations import summary
+from entrypoints.cli.output import AsJson, print_json, print_table
+from entrypoints.container import Container, open_container
+from entrypoints.settings import read_settings
+
+commands: Final = typer.Typer(help="The whole causal chain of an order, a customer or a key.")
+
+Value = Annotated[str, typer.Argument(help="The id or key.", show_default=False)]
+
+
+@commands.command()
+def order(value: Value, as_json: AsJson = False) -> None:
+    """An order: its events, state, points and parcels. Example: ikkai explain order o-1001"""
+    order_id = identifier("order_id", value)
+    with open_container(read_settings(), broker=False) as container:
+        known = container.read_orders().get(order_id)
+        events = container.read_orders().events(subject=order_id)
+        if known is None and not events:
+            raise Refused(f"no order {order_id} is known", field="order_id")
+        entries: list[dict[str, Any]] = []
+        if known is not None and known.customer_id is not None:
+            history = container.read_points().history(known.customer_id)
+            entries = [asdict(entry) for entry in history if entry.order_id == order_id]
+        operations = _operations(container, order_id)
+    state = {} if known is None else {**asdict(known), "content": None}
+    state.pop("content", None)
+    _print({"order": state, "events": _oldest_first(events), "points": entries, "operations": operations}, as_json)
+
+
+@commands.command()
+def customer(value: Value, as_json: AsJson = False) -> None:
+    """A customer: points with their history, and the news of them. Example: ikkai explain customer c-42"""
+    customer_id = identifier("customer_id", value)
+    with open_container(read_settings(), broker=False) as container:
+        account = container.read_points().account(customer_id)
+        entries = [asdict(entry) for entry in container.read_points().history(customer_id)]
+        events = container.read_orders().events(subject=customer_id)
+    points = {"customer_id": customer_id, "balance": account.balance, "debt": account.debt}
+    lots = [asdict(lot) for lot in account.lots]
+    _print({"customer": points, "lots": lots, "points": entries, "events": _oldest_first(events)}, as_json)
+
+
+@commands.command()
+def key(value: Value, as_json: AsJson = False) -> None:
+    """One operation: the event behind it, every attempt and decision. Example: ikkai explain key shipment-request:o-1"""
+    with open_container(read_settings(), broker=False) as container:
+        operation = container.read_operations().get(value)
+        events = container.read_orders().events(subject=operation.subject)
+        story = list(container.read_operations().story(value))
+    document = {
+        "operation": {**summary(operation), "request": operation.content, "result": dict(operation.result)},
+        "events": _oldest_first(events),
+        "story": story,
+    }
+    _print(document, as_json)
+
+
+def _operations(container: Container, subject: str) -> list[dict[str, Any]]:
+    found = container.read_operations().find(subject=subject)
+    return [{**summary(one), "story": list(container.read_operations().story(one.key))} for one in reversed(found)]
+
+
+def _oldest_first(events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [dict(event) for event in events][::-1]
+
+
+def _print(document: Mapping[str, Any], as_json: bool) -> None:
+    if as_json:
+        print_json(document)
+        return
+    for title, part in document.items():
+        print(f"\n{title}")
+        if isinstance(part, Mapping):
+            for name, value in part.items():
+                print(f"  {name:<14} {'' if value is None else value}")
+        else:
+            rows = [{**row, "story": _told(row["story"])} if "story" in row else row for row in part]
+            columns = [name for name in (rows[0] if rows else ()) if name not in ("data", "next_at", "created_at")]
+            print_table(rows, columns, empty="  none")
+
+
+def _told(story: Iterable[Mapping[str, Any]]) -> str:
+    return "\n".join(f"{step['at']:%H:%M:%S.%f} {step['what']} {step['detail'] or ''}".strip() for step in story)

@@ -1,0 +1,74 @@
+"""What commands print: one JSON document, or tables for people; complaints and progress on stderr."""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import date, datetime
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+FAILED: Final = 1  # something failed or was refused
+INVALID: Final = 2  # usage or input, nothing stored
+WAITING: Final = 3  # done, but something waits for a person
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+def print_json(document: Any) -> None:
+    """One document on stdout; times in ISO 8601."""
+    print(json.dumps(document, ensure_ascii=False, indent=2, default=_plain))
+
+
+def print_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, empty: str) -> None:
+    """Rows for people, or the sentence that says there are none."""
+    if not rows:
+        print(empty)
+        return
+    table = Table(*columns)
+    for row in rows:
+        table.add_row(*("" if row[column] is None else str(row[column]) for column in columns))
+    Console(markup=False, width=None if sys.stdout.isatty() else 160).print(table)
+
+
+def complain(message: str, *, as_json: bool, field: str | None = None, hint: str = "") -> None:
+    """What went wrong: for people on stderr, for programs as the one document."""
+    if as_json:
+        print_json({"error": message, "field": field})
+    else:
+        print(f"ikkai: {message}{hint}", file=sys.stderr)
+
+
+@contextmanager
+def progress(label: str, total: int | None) -> Iterator["_Advance"]:
+    """A bar on a terminal, nothing in a pipe."""
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        disable=not sys.stderr.isatty(),
+        transient=True,
+    )
+    with bar:
+        yield _Advance(bar, bar.add_task(label, total=total))
+
+
+class _Advance:
+    def __init__(self, bar: Progress, task: Any) -> None:
+        self._bar = bar
+        self._task = task
+
+    def to(self, completed: int) -> None:
+        self._bar.update(self._task, completed=completed)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    return str(value)

@@ -1,0 +1,92 @@
+"""`ikkai points`: what customers have, and granting by hand."""
+
+from dataclasses import asdict
+from typing import Annotated, Any, Final
+
+import typer
+
+from domain.calendar import instant
+from domain.errors import Malformed
+from domain.points import PointAccount
+from entrypoints.cli.output import AsJson, print_json, print_table
+from entrypoints.container import open_container
+from entrypoints.settings import read_settings
+
+commands: Final = typer.Typer(help="Points: what customers have, and granting by hand.")
+
+Customer = Annotated[str, typer.Argument(help="The customer's id.", show_default=False)]
+
+
+@commands.command()
+def show(customer: Customer, as_json: AsJson = False) -> None:
+    """Balance, debt and open lots. Example: ikkai points show c-42"""
+    with open_container(read_settings(), broker=False) as container:
+        account = container.read_points().account(customer)
+    document = _document(account)
+    if as_json:
+        print_json(document)
+        return
+    print(f"{customer}: {account.balance} points, debt {account.debt}")
+    print_table(document["lots"], ("order_id", "reason", "points", "remaining", "expires_on"), empty="no open lots")
+
+
+@commands.command()
+def history(
+    customer: Customer,
+    as_of: Annotated[str | None, typer.Option(help="Only entries up to this time (with an offset).")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Every entry in order. Example: ikkai points history c-42 --as-of 2026-10-31T23:59:59+09:00"""
+    moment = None if as_of is None else instant("as-of", as_of)
+    with open_container(read_settings(), broker=False) as container:
+        entries = [asdict(entry) for entry in container.read_points().history(customer, as_of=moment)]
+    if as_json:
+        print_json(entries)
+    else:
+        columns = ("at", "kind", "points", "balance_after", "order_id", "reason")
+        print_table(entries, columns, empty=f"{customer} has no entries")
+
+
+@commands.command()
+def grant(
+    order: Annotated[str, typer.Option(help="The order that earns the points.", show_default=False)],
+    customer: Annotated[str, typer.Option(help="Whom they belong to.", show_default=False)],
+    points: Annotated[str, typer.Option(help="How many.", show_default=False)],
+    reason: Annotated[str | None, typer.Option(help="Why, where not because the order was confirmed.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Grants an order's points, once. Example: ikkai points grant --order o-1001 --customer c-42 --points 120"""
+    number = _whole("points", points)
+    with open_container(read_settings(), broker=False) as container:
+        granted = container.grant_order_points().execute(
+            order_id=order, customer_id=customer, points=number, reason=reason
+        )
+    if as_json:
+        print_json({"order_id": order, "customer_id": customer, "points": number, "granted": granted})
+    else:
+        print(f"granted {number} points" if granted else "already granted")
+
+
+def _whole(field: str, text: str) -> int:
+    """A number as typed: ASCII digits only, so that 1e3 or 1_000 is not guessed at."""
+    if not (text.isascii() and text.isdigit()):
+        raise Malformed(field, "must be a whole number")
+    return int(text[:40])
+
+
+def _document(account: PointAccount) -> dict[str, Any]:
+    return {
+        "customer_id": account.customer_id,
+        "balance": account.balance,
+        "debt": account.debt,
+        "lots": [
+            {
+                "order_id": lot.order_id,
+                "reason": lot.reason,
+                "points": lot.points,
+                "remaining": lot.remaining,
+                "expires_on": lot.expires_on,
+            }
+            for lot in account.lots
+        ],
+    }

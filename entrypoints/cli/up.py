@@ -1,0 +1,101 @@
+"""`ikkai up` and `ikkai work`: everything, or the workers alone, in the foreground."""
+
+import json
+import os
+import secrets
+import time
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+from pydantic import SecretStr
+
+from entrypoints.container import Container, open_container
+from entrypoints.crew import start_api, start_crew, start_sandbox
+from entrypoints.processes import Stop
+from entrypoints.settings import Settings, read_settings
+from entrypoints.supervisor import Supervisor
+
+Workers = Annotated[int, typer.Option(min=1, max=64, help="Worker processes.")]
+Threads = Annotated[int, typer.Option(min=1, max=256, help="Threads of each.")]
+
+TEND_SECONDS: Final = 0.5
+SCOPES: Final = "events+points+refunds+operators"
+
+
+def up(
+    workers: Workers = 2,
+    threads: Threads = 8,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The API's port; 0 = any free one.")] = 0,
+    sandbox: Annotated[bool, typer.Option("--sandbox", help="With an outside world to play in.")] = False,
+) -> None:
+    """Runs everything in the foreground until Ctrl-C. Example: ikkai up --sandbox"""
+    stop = Stop(with_parent=False)
+    with open_container(read_settings()) as container, Supervisor() as supervisor:
+        settings: Settings = container.settings()
+        outside = start_sandbox(supervisor, settings) if sandbox else None
+        settings, api_key = _with_outside(settings, outside)
+        api = start_api(supervisor, settings, port=port)
+        start_crew(supervisor, settings, workers=workers, threads=threads)
+        addresses = {
+            "api": api,
+            "api_key": api_key,
+            "sandbox": outside,
+            "database_url": settings.database_url,
+            "broker_url": settings.broker_url,
+        }
+        file = settings.home / "runtime.json"
+        try:
+            _write_whole(file, addresses)
+            for name, value in addresses.items():
+                print(f"{name:<13} {value or '-'}", flush=True)
+            print("running; Ctrl-C stops", flush=True)
+            while not stop.is_set:
+                supervisor.tend()
+                time.sleep(TEND_SECONDS)
+        finally:
+            file.unlink(missing_ok=True)
+
+
+def work(
+    workers: Workers = 2,
+    threads: Threads = 8,
+    until_idle: Annotated[bool, typer.Option("--until-idle", help="Stop when nothing is due.")] = False,
+) -> None:
+    """Runs the dispatcher and workers in the foreground. Example: ikkai work --until-idle"""
+    stop = Stop(with_parent=False)
+    with open_container(read_settings()) as container, Supervisor() as supervisor:
+        start_crew(supervisor, container.settings(), workers=workers, threads=threads)
+        while not stop.is_set and not (until_idle and is_idle(container)):
+            supervisor.tend()
+            time.sleep(TEND_SECONDS)
+
+
+def is_idle(container: Container) -> bool:
+    """Whether nothing is due now and nothing is being done."""
+    return container.owed_work().execute() == 0
+
+
+def _with_outside(settings: Settings, sandbox: str | None) -> tuple[Settings, str | None]:
+    """Points the providers that are not configured at the sandbox, and makes an API key where there is none."""
+    changes: dict[str, Any] = {}
+    configured = settings.api_keys.get_secret_value()
+    api_key = None
+    if sandbox is not None:
+        if settings.carrier_url is None:
+            changes |= {"carrier_url": sandbox, "carrier_token": SecretStr("sandbox")}
+        if not configured:
+            api_key = secrets.token_urlsafe(24)
+            changes["api_keys"] = SecretStr(f"sandbox={SCOPES}:{api_key}")
+    if configured:
+        api_key = configured.split(",")[0].rpartition(":")[2]
+    return settings.model_copy(update=changes), api_key
+
+
+def _write_whole(file: Path, document: dict[str, Any]) -> None:
+    """Readers see the whole file or none; it holds a key, so only its owner may read it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    partial = file.with_suffix(".partial")
+    partial.touch(mode=0o600)
+    partial.write_text(json.dumps(document, indent=2))
+    os.replace(partial, file)

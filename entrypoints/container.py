@@ -1,0 +1,181 @@
+"""Where ports meet adapters: the one file that knows both."""
+
+import os
+import socket
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Final
+
+from dependency_injector import containers, providers
+from sqlalchemy import Engine
+
+from adapters.dramatiq.broker import open_broker, open_client
+from adapters.dramatiq.doorbell import DramatiqDoorbell
+from adapters.embedded import EmbeddedServers, EmbeddedServersUnavailable
+from adapters.http.shipping import HttpShippingGateway
+from adapters.postgres.engine import open_engine
+from adapters.postgres.schema import current_revision, migrate, newest_revision
+from adapters.postgres.transactions import PostgresClock, PostgresTransactions
+from adapters.postgres.wake import PostgresWake
+from adapters.redis.rings import RedisRings
+from application.customers import TellCustomers
+from application.dispatch import ORDER_EVENT, Dispatch, OwedWork, RingDueWork
+from application.messages import KeepDeadLetter, ReadDeadLetters
+from application.operations import (
+    DecideOperation,
+    PerformOperations,
+    ReadOperations,
+    ReconcileUnknowns,
+    SweepLeases,
+)
+from application.orders import BATCH_EVENTS, AcceptOrderEvents, ApplyOrderEvents, ReadOrders
+from application.points import GrantOrderPoints, ReadPoints
+from application.shipping import AskForShipment, CancelShipments, ReadShipments, RequestShipments
+from domain.operations import Policy, policy_of
+from domain.shipping import CANCEL, REQUEST
+from entrypoints.settings import InvalidSettings, Settings
+
+# Parcels asked for at once per claim: as many as the gateway has calls in flight. Where the carrier knows no keys a
+# dead worker leaves as many for a person to settle: then one by one.
+PARCELS_AT_ONCE: Final = 8
+
+RING_ACTORS: Final = {
+    ORDER_EVENT: "orders.apply_due_events",
+    REQUEST: "shipping.request_due_shipments",
+    CANCEL: "shipping.cancel_due_shipments",
+}
+
+
+def worker_name() -> str:
+    """Unique per start of a process: a new process with an old id must not take over its work."""
+    return f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+
+
+def _policies(*, honours_keys: bool) -> dict[str, Policy]:
+    return {kind: policy_of(kind, honours_keys=honours_keys) for kind in (REQUEST, CANCEL)}
+
+
+def parcels_at_once(settings: Settings) -> int:
+    return PARCELS_AT_ONCE if settings.carrier_honours_keys else 1
+
+
+def _ring_sets(settings: Settings) -> dict[str, int]:
+    return {ORDER_EVENT: BATCH_EVENTS, REQUEST: parcels_at_once(settings) * 16, CANCEL: parcels_at_once(settings) * 16}
+
+
+class Container(containers.DeclarativeContainer):
+    """One process's objects, made on first use. Give it `settings` with both URLs filled in."""
+
+    settings = providers.Dependency(instance_of=Settings)
+    pool_size = providers.Object(5)
+
+    engine = providers.Singleton(
+        open_engine, settings.provided.database_url, pool_size=pool_size, clock_offset=settings.provided.clock_offset
+    )
+    transactions = providers.Singleton(PostgresTransactions, engine)
+    clock = providers.Singleton(PostgresClock, engine)
+    wake = providers.Singleton(PostgresWake, engine)
+
+    point_rules = settings.provided.point_rules
+    patience = settings.provided.patience
+    timing = settings.provided.timing
+    policies = providers.Singleton(_policies, honours_keys=settings.provided.carrier_honours_keys)
+
+    accept_order_events = providers.Singleton(AcceptOrderEvents, transactions, clock)
+    apply_order_events = providers.Singleton(ApplyOrderEvents, transactions, point_rules)
+    read_orders = providers.Singleton(ReadOrders, transactions)
+    tell_customers = providers.Singleton(TellCustomers, transactions, clock)
+    grant_order_points = providers.Singleton(GrantOrderPoints, transactions, point_rules, clock)
+    read_points = providers.Singleton(ReadPoints, transactions)
+
+    shipping_gateway = providers.Singleton(
+        HttpShippingGateway,
+        settings.provided.carrier_url,
+        settings.provided.carrier_token.get_secret_value.call(),
+        deadline_seconds=settings.provided.call_deadline_seconds,
+        max_retry_after_seconds=settings.provided.retry_max_seconds,
+        in_flight=PARCELS_AT_ONCE,
+    )
+    request_shipments = providers.Singleton(RequestShipments, shipping_gateway, policies.provided[REQUEST])
+    cancel_shipments = providers.Singleton(CancelShipments, shipping_gateway, policies.provided[CANCEL])
+    ask_for_shipment = providers.Singleton(AskForShipment, transactions)
+    read_shipments = providers.Singleton(ReadShipments, transactions)
+
+    worker = providers.Singleton(worker_name)
+    perform_shipment_requests = providers.Singleton(
+        PerformOperations, transactions, request_shipments, patience, timing, clock, worker=worker
+    )
+    perform_shipment_cancels = providers.Singleton(
+        PerformOperations, transactions, cancel_shipments, patience, timing, clock, worker=worker
+    )
+    sweep_leases = providers.Singleton(SweepLeases, transactions, policies, patience)
+    reconcile_unknowns = providers.Singleton(
+        ReconcileUnknowns, transactions, providers.List(request_shipments, cancel_shipments)
+    )
+    decide_operation = providers.Singleton(DecideOperation, transactions)
+    read_operations = providers.Singleton(ReadOperations, transactions)
+
+    keep_dead_letter = providers.Singleton(KeepDeadLetter, transactions)
+    read_dead_letters = providers.Singleton(ReadDeadLetters, transactions)
+
+    redis_client = providers.Singleton(open_client, settings.provided.broker_url)
+    rings = providers.Singleton(RedisRings, redis_client)
+    broker = providers.Singleton(
+        open_broker,
+        redis_client,
+        keep_dead_letter.provided.execute,
+        heartbeat_seconds=settings.provided.broker_heartbeat_seconds,
+    )
+    doorbell = providers.Singleton(DramatiqDoorbell, broker, RING_ACTORS, rings.provided.first)
+    ring_due_work = providers.Singleton(
+        RingDueWork, transactions, doorbell, providers.Singleton(_ring_sets, settings)
+    )
+    owed_work = providers.Singleton(OwedWork, transactions, (REQUEST, CANCEL))
+    dispatch = providers.Singleton(Dispatch, ring_due_work, sweep_leases, reconcile_unknowns)
+
+
+@contextmanager
+def open_container(settings: Settings, *, broker: bool = True) -> Iterator[Container]:
+    """A container on running servers with a fitting schema: the configured ones, or embedded ones started on demand.
+
+    Raises: InvalidSettings when a configured database is at another revision; EmbeddedServersUnavailable.
+    """
+    wanted = {"database": settings.database_url is None, "broker": broker and settings.broker_url is None}
+    with EmbeddedServers(settings.home, **wanted) if any(wanted.values()) else nullcontext() as urls:
+        if urls is not None:
+            started = {f"{name}_url": getattr(urls, f"{name}_url") for name, needed in wanted.items() if needed}
+            settings = settings.model_copy(update=started)
+        container = Container(settings=settings)
+        try:
+            _ensure_schema(container.engine(), may_upgrade=wanted["database"])
+            yield container
+        finally:
+            container.engine().dispose()
+
+
+def take_migrations(settings: Settings, *, dry: bool) -> tuple[str | None, str | None, str]:
+    """Takes the missing steps, or (dry) none. Returns: the revision before, after, and the one needed."""
+    needs_own = settings.database_url is None
+    with EmbeddedServers(settings.home, broker=False) if needs_own else nullcontext() as urls:
+        url = settings.database_url or (urls and urls.database_url)
+        assert url is not None
+        engine = open_engine(url)
+        try:
+            before = current_revision(engine)
+            if not dry:
+                migrate(engine)
+            return before, current_revision(engine), newest_revision()
+        finally:
+            engine.dispose()
+
+
+def _ensure_schema(engine: Engine, *, may_upgrade: bool) -> None:
+    """An empty database is set up; an older one only where it is our own, for others may be using it."""
+    at = current_revision(engine)
+    if at == newest_revision():
+        return
+    if at is None or may_upgrade:
+        migrate(engine)
+    else:
+        raise InvalidSettings(f"the database is at revision {at}, this program needs {newest_revision()}: ikkai migrate")

@@ -1,0 +1,43 @@
+"""What really happened: parcels as the outside world counts them, points as the append-only ledger has them."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import httpx
+
+
+@dataclass(frozen=True)
+class Effect:
+    """One kind of effect, counted per fact: `twice` and `lost` are facts, not copies."""
+
+    effect: str
+    delivered: int
+    owed: int
+    done: int
+    twice: int
+    lost: int
+
+    @classmethod
+    def counted(cls, effect: str, delivered: int, owed: Iterable[str], happened: Iterable[str]) -> "Effect":
+        """From the names of the facts that were owed, and one name per time that one happened."""
+        facts, times = set(owed), Counter(happened)
+        return cls(
+            effect,
+            delivered,
+            owed=len(facts),
+            done=len(times),
+            # What happened without being owed is one time too many as well.
+            twice=sum(count > 1 or fact not in facts for fact, count in times.items()),
+            lost=len(facts - times.keys()),
+        )
+
+    def as_row(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def parcels_at_the_carrier(sandbox: str) -> list[str]:
+    """One order id per parcel that the carrier booked and did not cancel."""
+    ledger = httpx.get(f"{sandbox}/_ledger", timeout=60, trust_env=False).json()
+    return [parcel["order_id"] for parcel in ledger["shipments"] if parcel["status"] != "cancelled"]

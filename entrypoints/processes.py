@@ -1,0 +1,44 @@
+"""How long-running processes begin and end: a line on stdout when ready, a signal (or an orphan's fate) at the end."""
+
+import json
+import logging
+import os
+import signal
+import threading
+from collections.abc import Mapping
+from typing import Any, Final
+
+PARENT_CHECK_SECONDS: Final = 1.0
+
+
+class Stop:
+    """Set by SIGTERM or SIGINT, or when the parent process has ended (nobody is left who could stop us)."""
+
+    def __init__(self, *, with_parent: bool) -> None:
+        self._event = threading.Event()
+        self._parent = os.getppid() if with_parent else None
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: self._event.set())
+
+    @property
+    def is_set(self) -> bool:
+        if self._parent is not None and os.getppid() != self._parent:
+            self._event.set()
+        return self._event.is_set()
+
+    def wait(self) -> None:
+        """Returns when it is time to stop."""
+        while not self.is_set:
+            self._event.wait(PARENT_CHECK_SECONDS)
+
+
+def announce(facts: Mapping[str, Any]) -> None:
+    """Tells whoever started this process that it is ready, and where. Shape: one line of JSON on stdout."""
+    print(json.dumps(facts), flush=True)
+
+
+def log_to_stderr() -> None:
+    """Logs as lines on stderr; what a library says of each call is left out."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(process)d %(levelname)s %(name)s %(message)s")
+    for chatty in ("httpx", "alembic"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)

@@ -1,0 +1,109 @@
+"""The processes of one installation: started, watched, started again when one dies, stopped together."""
+
+import json
+import logging
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Self
+
+logger = logging.getLogger(__name__)
+
+START_SECONDS: Final = 30.0  # a cold interpreter on a busy machine
+STOP_SECONDS: Final = 28.0  # a worker finishes what it holds in 25; orchestrators kill after 30
+RESTART_PAUSE_SECONDS: Final = 0.5
+
+
+class ProcessFailed(Exception):  # noqa: N818
+    """A process ended before it was ready, or one that must not be started again ended."""
+
+
+@dataclass
+class Process:
+    """One child process. `announced` is what it said when it was ready."""
+
+    name: str
+    arguments: Sequence[str]
+    environment: Mapping[str, str]
+    lives_once: bool = False
+    child: subprocess.Popen[str] | None = None
+    announced: Mapping[str, Any] = field(default_factory=dict)
+
+    def start(self) -> None:
+        """Starts it and waits until it is ready. Raises: ProcessFailed."""
+        command = [sys.executable, "-m", *self.arguments]
+        self.child = subprocess.Popen(command, env=dict(self.environment), stdout=subprocess.PIPE, text=True)
+        assert self.child.stdout is not None
+        ready, _, _ = select.select([self.child.stdout], [], [], START_SECONDS)
+        line = self.child.stdout.readline() if ready else ""
+        if not line:
+            self.kill()
+            raise ProcessFailed(f"the {self.name} did not get ready; its last words stand above")
+        self.announced = json.loads(line)
+
+    @property
+    def pid(self) -> int:
+        assert self.child is not None
+        return self.child.pid
+
+    def has_ended(self) -> bool:
+        return self.child is None or self.child.poll() is not None
+
+    def signal(self, number: signal.Signals) -> None:
+        if self.child is not None and self.child.poll() is None:
+            os.kill(self.child.pid, number)
+
+    def kill(self) -> None:
+        """Ends it at once, as a machine that loses power would."""
+        self.signal(signal.SIGKILL)
+        if self.child is not None:
+            self.child.wait()
+            if self.child.stdout is not None:
+                self.child.stdout.close()
+
+
+class Supervisor:
+    """Keeps a set of processes alive; leaving it stops them all."""
+
+    def __init__(self) -> None:
+        self.processes: list[Process] = []
+
+    def start(self, process: Process) -> Process:
+        """Starts a process and keeps it running from now on. Raises: ProcessFailed when it does not get ready."""
+        process.start()
+        self.processes.append(process)
+        return process
+
+    def tend(self) -> None:
+        """Starts again what has ended. Raises: ProcessFailed for a process whose end must not be papered over."""
+        for process in self.processes:
+            if not process.has_ended():
+                continue
+            if process.lives_once:
+                raise ProcessFailed(f"the {process.name} has ended")
+            logger.warning("the %s has ended; starting it again", process.name)
+            process.kill()
+            time.sleep(RESTART_PAUSE_SECONDS)
+            process.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # The outside world ends last: work under way may still need it.
+        for processes in ([p for p in self.processes if not p.lives_once], [p for p in self.processes if p.lives_once]):
+            for process in processes:
+                process.signal(signal.SIGTERM)
+            until = time.monotonic() + STOP_SECONDS
+            for process in processes:
+                assert process.child is not None
+                try:
+                    process.child.wait(timeout=max(0.1, until - time.monotonic()))
+                except subprocess.TimeoutExpired:
+                    logger.warning("the %s does not stop; killing it", process.name)
+                process.kill()

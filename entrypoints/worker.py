@@ -1,0 +1,36 @@
+"""One worker process: `python -m entrypoints.worker`, with the URLs of its servers in the environment."""
+
+from typing import Annotated, Final
+
+import typer
+from dramatiq import Worker
+
+from entrypoints.actors.register import register_actors
+from entrypoints.container import Container
+from entrypoints.processes import Stop, announce, log_to_stderr
+from entrypoints.settings import read_settings
+
+# How long an idle consumer may sleep before it looks at its queue again: the latency of a message on a quiet queue.
+IDLE_MILLISECONDS: Final = 100
+# Longer than a drain and a call; orchestrators kill after 30 s.
+STOP_MILLISECONDS: Final = 25_000
+
+
+def main(threads: Annotated[int, typer.Option(min=1, max=256)] = 8) -> None:
+    """Takes messages until SIGTERM; what it holds by then is finished, the rest put back."""
+    log_to_stderr()
+    stop = Stop(with_parent=True)
+    # Two connections more than threads: nothing waits for the pool.
+    container = Container(settings=read_settings(), pool_size=threads + 2)
+    worker = Worker(register_actors(container, threads=threads), worker_threads=threads, worker_timeout=IDLE_MILLISECONDS)
+    worker.broker.emit_after("process_boot")
+    worker.start()
+    announce({"ready": True})
+    stop.wait()
+    worker.stop(timeout=STOP_MILLISECONDS)
+    container.shipping_gateway().close()
+    container.engine().dispose()
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,120 @@
+"""The ledger of points in memory."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from application.transactions import Clock
+from domain.errors import Refused
+from domain.points import MAX_POINTS, EntryKind, PointAccount, PointEntry, PointGrant, PointLot, PointReversal, take
+from tests.fakes.customers import InMemoryCustomerBook
+
+Fact = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One posted entry, whose it is and what caused it."""
+
+    customer_id: str
+    entry: PointEntry
+    cause: str | None = None
+
+
+class InMemoryPointLedger:
+    """`PointLedger` over plain dictionaries; how a reversal is spread is the domain's own rule."""
+
+    def __init__(self, clock: Clock, customers: InMemoryCustomerBook) -> None:
+        self._clock = clock
+        self._customers = customers
+        self.balances: dict[str, int] = {}
+        self.lots: dict[Fact, PointLot] = {}
+        self.owners: dict[Fact, str] = {}
+        self.lines: list[Line] = []
+
+    def grant_once(self, grant: PointGrant) -> bool:
+        return self.grant_each_once([grant])[0]
+
+    def grant_each_once(self, grants: Sequence[PointGrant]) -> Sequence[bool]:
+        new: dict[Fact, PointGrant] = {}
+        answers: list[bool] = []
+        for grant in grants:
+            fact = (grant.order_id, grant.reason)
+            answers.append(fact not in self.lots and fact not in new)
+            if answers[-1]:
+                new[fact] = grant
+        changes: Counter[str] = Counter()
+        for grant in new.values():
+            changes[grant.customer_id] += grant.points
+        for customer_id, points in changes.items():
+            if self.balances.get(customer_id, 0) + points > MAX_POINTS:
+                raise Refused(f"the balance of customer {customer_id} would exceed {MAX_POINTS}", field="points")
+        for fact, grant in new.items():
+            self._grant(fact, grant)
+        return answers
+
+    def _grant(self, fact: Fact, grant: PointGrant) -> None:
+        repaid = min(grant.points, max(0, -self.balances.get(grant.customer_id, 0)))
+        self.owners[fact] = grant.customer_id
+        self.lots[fact] = PointLot(
+            order_id=grant.order_id,
+            reason=grant.reason,
+            points=grant.points,
+            remaining=grant.points - repaid,
+            reversed=0,
+            expired=0,
+            expires_on=grant.expires_on,
+            granted_at=self._clock.now(),
+        )
+        self.post(grant.customer_id, EntryKind.GRANT, grant.points, fact)
+
+    def granted(self, facts: Sequence[Fact]) -> Sequence[PointGrant]:
+        return [
+            PointGrant(*fact, self.owners[fact], self.lots[fact].points, self.lots[fact].expires_on)
+            for fact in facts
+            if fact in self.lots
+        ]
+
+    def reverse_each_once(self, reversals: Sequence[PointReversal]) -> Sequence[int]:
+        return [self._reverse(reversal) for reversal in reversals]
+
+    def _reverse(self, reversal: PointReversal) -> int:
+        fact = (reversal.order_id, reversal.reason)
+        own = self.lots.get(fact)
+        if own is None or self.owners[fact] != reversal.customer_id or self._was_reversed(reversal):
+            return 0
+        points = own.reversible
+        if points == 0:
+            return 0
+        for taken_from, portion in take(points, own, self._open_lots(reversal.customer_id)).items():
+            lot = self.lots[taken_from]
+            self.lots[taken_from] = replace(lot, remaining=lot.remaining - portion)
+        self.lots[fact] = replace(self.lots[fact], reversed=own.reversed + points)
+        self.post(reversal.customer_id, EntryKind.REVERSE, -points, fact, cause=reversal.cause)
+        return points
+
+    def _was_reversed(self, reversal: PointReversal) -> bool:
+        fact = (reversal.order_id, reversal.reason, reversal.cause)
+        return any(fact == (line.entry.order_id, line.entry.reason, line.cause) for line in self.lines)
+
+    def _open_lots(self, customer_id: str) -> tuple[PointLot, ...]:
+        lots = [lot for fact, lot in self.lots.items() if self.owners[fact] == customer_id and lot.remaining > 0]
+        return tuple(sorted(lots, key=lambda lot: (lot.expires_on, lot.granted_at, lot.order_id, lot.reason)))
+
+    def post(self, customer_id: str, kind: EntryKind, points: int, fact: Fact, *, cause: str | None = None) -> None:
+        """Adds one line and moves the balance by it."""
+        balance = self.balances.get(customer_id, 0) + points
+        entry = PointEntry(self._clock.now(), kind, points, balance, *fact)
+        self.balances[customer_id] = balance
+        self.lines.append(Line(customer_id, entry, cause))
+
+    def account(self, customer_id: str) -> PointAccount | None:
+        if customer_id not in self._customers.customers:
+            return None
+        return PointAccount(customer_id, self.balances.get(customer_id, 0), self._open_lots(customer_id))
+
+    def history(self, customer_id: str, *, as_of: datetime | None = None) -> Iterator[PointEntry]:
+        for line in self.lines:
+            if line.customer_id == customer_id and (as_of is None or line.entry.at <= as_of):
+                yield line.entry

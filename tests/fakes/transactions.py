@@ -1,0 +1,73 @@
+"""The unit of work in memory: what a unit did takes the place of what was there, or is thrown away."""
+
+import copy
+import threading
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import TypeVar
+
+from application.transactions import Clock
+from domain.errors import LostRace, Unavailable
+from tests.fakes.customers import InMemoryCustomerBook
+from tests.fakes.operations import InMemoryOperationBook
+from tests.fakes.orders import InMemoryEventInbox, InMemoryOrderBook
+from tests.fakes.points import InMemoryPointLedger
+
+T = TypeVar("T")
+
+# One race lost and one answer lost; nobody else can move while a unit runs, so a race lost again is lost for ever.
+RUNS = 3
+
+_open: ContextVar[bool] = ContextVar("in_memory_transaction_open", default=False)
+
+
+class InMemoryBooks:
+    """All books of one shop; it satisfies every context's Protocol of books."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.orders = InMemoryOrderBook()
+        self.inbox = InMemoryEventInbox(clock)
+        self.customers = InMemoryCustomerBook()
+        self.ledger = InMemoryPointLedger(clock, self.customers)
+        self.operations = InMemoryOperationBook(clock)
+
+
+class InMemoryTransactions:
+    """`Transactions` over books in memory, one unit after the other. `books` is what has been committed."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.books = InMemoryBooks(clock)
+        self._clock = clock
+        self._turn = threading.Lock()
+        self._answer_is_lost = False
+
+    def run(self, work: Callable[[InMemoryBooks], T]) -> T:
+        self.assert_none_open()
+        for _ in range(RUNS):
+            try:
+                result = self._once(work)
+            except LostRace:
+                continue
+            if not self._answer_is_lost:
+                return result
+            self._answer_is_lost = False
+        raise Unavailable("the database did not answer: the same race was lost again and again")
+
+    def _once(self, work: Callable[[InMemoryBooks], T]) -> T:
+        with self._turn:
+            token = _open.set(True)
+            try:
+                draft = copy.deepcopy(self.books, {id(self._clock): self._clock})
+                result = work(draft)
+                self.books = draft
+                return result
+            finally:
+                _open.reset(token)
+
+    def lose_next_answer(self) -> None:
+        """The next COMMIT happens, but its answer never arrives: the unit runs a second time."""
+        self._answer_is_lost = True
+
+    def assert_none_open(self) -> None:
+        if _open.get():
+            raise AssertionError("a transaction is open; leave it before another machine is called")
