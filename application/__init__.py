@@ -1,1 +1,4 @@
-"""What we do, one transaction at a time: use cases and ports. May import `domain` and the standard library; names no technology."""
+"""What we do, one transaction at a time: use cases and ports, naming no technology.
+
+May import `domain` and the standard library.
+"""

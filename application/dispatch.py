@@ -37,7 +37,12 @@ class RingDueWork:
     """Rings for what is due: once per set that a worker takes at a time, up to a few at once."""
 
     def __init__(
-        self, transactions: Transactions[DueBooks], doorbell: Doorbell, set_sizes: Mapping[str, int], *, most_rings: int = 8
+        self,
+        transactions: Transactions[DueBooks],
+        doorbell: Doorbell,
+        set_sizes: Mapping[str, int],
+        *,
+        most_rings: int = 8,
     ) -> None:
         self._transactions = transactions
         self._doorbell = doorbell

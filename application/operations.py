@@ -94,6 +94,7 @@ class PerformOperations:
         clock: Clock,
         *,
         worker: str,
+        at_once: int = 1,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._transactions = transactions
@@ -102,6 +103,7 @@ class PerformOperations:
         self._timing = timing
         self._clock = clock
         self._worker = worker
+        self._at_once = at_once
         self._claims = itertools.count(1)
         self._monotonic = monotonic
 
@@ -110,17 +112,16 @@ class PerformOperations:
         # A name per claim: should its COMMIT be answered by silence, the unit runs again and finds its own claim.
         claimant = f"{self._worker}/{next(self._claims)}"
         claimed, answers = self._transactions.run(lambda books: self._claim(books, limit, claimant, key))
-        open_ = [operation for operation in claimed if operation.key not in answers]
         steps = [(one, self._step(one, answers[one.key])) for one in claimed if one.key in answers]
-        to_send = [operation for operation in open_ if not operation.was_sent]
-        for operation, found in self._look_up([operation for operation in open_ if operation.was_sent]):
+        unanswered = [operation for operation in claimed if operation.key not in answers]
+        to_send = [operation for operation in unanswered if not operation.was_sent]
+        for operation, found in self._look_up([operation for operation in unanswered if operation.was_sent]):
             if found is None:
                 to_send.append(operation)
             else:
                 steps.append((operation, found))
-        steps += self._send(to_send)
-        if steps:
-            self._transactions.run(lambda books: books.operations.settle_each(steps))
+        while steps or to_send:
+            steps, to_send = self._settle_and_send(steps, to_send[: self._at_once]), to_send[self._at_once :]
         return len(claimed)
 
     def _claim(
@@ -162,28 +163,29 @@ class PerformOperations:
             found.append((operation, step))
         return found
 
-    def _send(self, operations: Sequence[Operation]) -> list[tuple[Operation, Step]]:
-        if not operations:
-            return []
+    def _settle_and_send(
+        self, steps: Sequence[tuple[Operation, Step]], operations: Sequence[Operation]
+    ) -> list[tuple[Operation, Step]]:
+        """Writes what is known, gates what comes next in the same commit, and sends it. Returns: what came of that."""
         before = self._monotonic()
-        gated = self._transactions.run(
-            lambda books: books.operations.gate_each(operations, outlasting_seconds=self._timing.gate_seconds)
-        )
+
+        def settle_and_gate(books: OperationBooks) -> Sequence[Operation]:
+            books.operations.settle_each(steps)
+            return books.operations.gate_each(operations, outlasting_seconds=self._timing.gate_seconds)
+
+        gated = self._transactions.run(settle_and_gate)
         passed = {operation.key for operation in gated}
-        steps = [
-            (operation, self._step(operation, Answer(Outcome.NOT_SENT, "the lease was nearly over")))
-            for operation in operations
-            if operation.key not in passed
-        ]
+        held_back = Answer(Outcome.NOT_SENT, "the lease was nearly over")
+        came = [(one, self._step(one, held_back)) for one in operations if one.key not in passed]
         # A process may have been frozen between the gate and here; then its lease no longer covers the call.
         if self._monotonic() - before > GATE_MARGIN_SECONDS:
             late = Answer(Outcome.NOT_SENT, "this worker stood still before it could send")
-            return steps + [(operation, self._step(operation, late)) for operation in gated]
+            return came + [(operation, self._step(operation, late)) for operation in gated]
         if gated:
             self._transactions.assert_none_open()
             answers = self._performer.call_each(gated)
-            steps += [(one, self._step(one, answer)) for one, answer in zip(gated, answers, strict=True)]
-        return steps
+            came += [(one, self._step(one, answer)) for one, answer in zip(gated, answers, strict=True)]
+        return came
 
 
 class SweepLeases:

@@ -4,16 +4,17 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, Protocol
 
 from application.transactions import Clock, Transactions
 from domain.customers import Customer, CustomerBook, CustomerNews
 from domain.errors import Conflict, Malformed, Refused, Unavailable
+from domain.keys import shipment_request_key
 from domain.operations import OperationBook
 from domain.orders.events import Arrival, EventInbox, EventState, OrderEvent, StoredEvent, Verdict, read_event
 from domain.orders.rules import APPLIED, STALE, Decision, Order, OrderBook, PointRules, obey
 from domain.points import PointGrant, PointLedger
-from domain.keys import shipment_request_key
 from domain.shipping import cancellation
 
 logger = logging.getLogger(__name__)
@@ -135,14 +136,15 @@ class ApplyOrderEvents:
         verdicts: list[Verdict] = []
         for half in (seqs[: len(seqs) // 2], seqs[len(seqs) // 2 :]):
             try:
-                verdicts += self._transactions.run(
-                    lambda books, half=half: self._apply(books, books.inbox.take_these(half))
-                )
+                verdicts += self._transactions.run(partial(self._apply_these, half))
             except Unavailable:
                 raise
             except Exception as again:
                 verdicts += self._halve(half, again)
         return verdicts
+
+    def _apply_these(self, seqs: Sequence[int], books: OrderBooks) -> list[Verdict]:
+        return self._apply(books, books.inbox.take_these(seqs))
 
     def _set_apart(self, seq: int, failure: Exception) -> Verdict:
         if isinstance(failure, Conflict):
@@ -215,8 +217,8 @@ def check_same_grant(grant: PointGrant, first: PointGrant) -> None:
     """Raises: Conflict when the points granted first under this order and reason differ from these."""
     if (grant.customer_id, grant.points) != (first.customer_id, first.points):
         raise Conflict(
-            f"order {first.order_id} was granted {first.points} points for {first.reason} to customer {first.customer_id}"
-            f" before, not {grant.points} to {grant.customer_id}"
+            f"order {first.order_id} was granted {first.points} points for {first.reason} before,"
+            f" to customer {first.customer_id}, not {grant.points} to {grant.customer_id}"
         )
 
 

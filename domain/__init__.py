@@ -1,1 +1,4 @@
-"""What is true, whoever stores it: pure rules of the shop. May import only the standard library and itself; no clock, no I/O, no randomness."""
+"""What is true, whoever stores it: pure rules of the shop, without clock, I/O or randomness.
+
+May import only the standard library and itself.
+"""

@@ -11,11 +11,11 @@ MAX_AMOUNT: Final = 2**63 - 1  # what a 64-bit column holds
 
 # Digits of the minor unit per currency in use. Source: ISO 4217, list one, 2026-01.
 _TWO_DIGITS: Final = (
-    "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CNY COP CRC CUP CVE "
-    "CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ GYD HKD HNL HTG HUF IDR ILS INR IRR JMD KES KGS KHR "
-    "KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD PAB "
-    "PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TOP TRY "
-    "TTD TWD TZS UAH USD UYU UZS VED VES WST XCD XCG YER ZAR ZMW ZWG"
+    "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CNY COP CRC "
+    "CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ GYD HKD HNL HTG HUF IDR ILS INR IRR "
+    "JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD "
+    "NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN "
+    "SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS UAH USD UYU UZS VED VES WST XCD XCG YER ZAR ZMW ZWG"
 )
 _NO_DIGITS: Final = "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF"
 _THREE_DIGITS: Final = "BHD IQD JOD KWD LYD OMR TND"
@@ -27,7 +27,7 @@ MINOR_DIGITS: Final = {
 
 
 class Rounding(StrEnum):
-    """What becomes of a fraction of a minor unit; applied to the absolute value, so that a refund mirrors its charge."""
+    """What becomes of a fraction of a minor unit; of the absolute value, so that a refund mirrors its charge."""
 
     FLOOR = "floor"
     HALF_UP = "half_up"
@@ -35,10 +35,11 @@ class Rounding(StrEnum):
 
     def apply(self, exact: Fraction) -> int:
         whole, rest = divmod(abs(exact.numerator), exact.denominator)
-        if self is Rounding.CEIL:
-            up = rest > 0
-        else:
-            up = self is Rounding.HALF_UP and 2 * rest >= exact.denominator
+        up = {
+            Rounding.FLOOR: False,
+            Rounding.HALF_UP: 2 * rest >= exact.denominator,
+            Rounding.CEIL: rest > 0,
+        }[self]
         return (whole + up) * (-1 if exact < 0 else 1)
 
 

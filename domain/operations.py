@@ -93,7 +93,10 @@ class NewOperation:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation as it stands. `epoch` counts claims and fences every write; `attempts` counts what was not given back."""
+    """An operation as it stands.
+
+    `epoch` counts claims and fences every write; `attempts` counts the claims that were not given back.
+    """
 
     key: str
     kind: str
@@ -186,7 +189,7 @@ class Patience:
     key_window_margin_seconds: float = 3_600.0
 
     def wait_seconds(self, operation: Operation, at_least: float | None = None) -> float:
-        """Doubles per claim, spread by the key so that a crowd does not come back at once; a provider's wish is a floor."""
+        """Doubles per claim; a provider's wish is a floor. Spread by the key: a crowd must not come back at once."""
         doubled = self.first_retry_seconds * 2.0 ** min(max(operation.epoch - 1, 0), 30)
         spread = 0.75 + hashlib.sha256(operation.key.encode()).digest()[0] / 1024
         wait = min(doubled, self.max_retry_seconds) * spread
@@ -270,7 +273,7 @@ class OperationBook(Protocol):
     def claim(
         self, kind: str, limit: int, *, lease_seconds: float, worker: str, max_attempts: int, key: str | None = None
     ) -> Sequence[Operation]:
-        """Takes due work under a lease; work whose attempts are exhausted is parked (or, if perhaps sent, held) instead."""
+        """Takes due work under a lease; what has no attempts left is parked (or, if perhaps sent, held) instead."""
         ...
 
     def gate_each(self, operations: Sequence[Operation], *, outlasting_seconds: float) -> Sequence[Operation]:
@@ -278,7 +281,10 @@ class OperationBook(Protocol):
         ...
 
     def settle_each(self, steps: Sequence[tuple[Operation, Step]]) -> Sequence[str]:
-        """Writes outcomes of attempts that are still ours. Returns: the keys written; the others belong to a newer claim."""
+        """Writes outcomes of attempts that are still ours.
+
+        Returns: the keys written; the others belong to a newer claim.
+        """
         ...
 
     def expired(self, limit: int) -> Sequence[Operation]:

@@ -12,7 +12,8 @@ from sqlalchemy import Engine
 
 from adapters.dramatiq.broker import open_broker, open_client
 from adapters.dramatiq.doorbell import DramatiqDoorbell
-from adapters.embedded import EmbeddedServers, EmbeddedServersUnavailable
+from adapters.embedded import EmbeddedServers
+from adapters.embedded import EmbeddedServersUnavailable as ServersUnavailable
 from adapters.http.shipping import HttpShippingGateway
 from adapters.postgres.engine import open_engine
 from adapters.postgres.schema import current_revision, migrate, newest_revision
@@ -36,8 +37,12 @@ from domain.operations import Policy, policy_of
 from domain.shipping import CANCEL, REQUEST
 from entrypoints.settings import InvalidSettings, Settings
 
-# Parcels asked for at once per claim: as many as the gateway has calls in flight. Where the carrier knows no keys a
-# dead worker leaves as many for a person to settle: then one by one.
+__all__ = ["Container", "ServersUnavailable", "open_container", "take_migrations", "worker_name"]
+
+# Parcels claimed together; few enough that a slow carrier's are given back before the lease is over.
+PARCELS_PER_CLAIM: Final = 64
+# Parcels gated and sent at once: as many as the gateway has calls in flight. Where the carrier knows no keys a dead
+# worker leaves that many for a person to settle: then one by one.
 PARCELS_AT_ONCE: Final = 8
 
 RING_ACTORS: Final = {
@@ -56,12 +61,8 @@ def _policies(*, honours_keys: bool) -> dict[str, Policy]:
     return {kind: policy_of(kind, honours_keys=honours_keys) for kind in (REQUEST, CANCEL)}
 
 
-def parcels_at_once(settings: Settings) -> int:
-    return PARCELS_AT_ONCE if settings.carrier_honours_keys else 1
-
-
-def _ring_sets(settings: Settings) -> dict[str, int]:
-    return {ORDER_EVENT: BATCH_EVENTS, REQUEST: parcels_at_once(settings) * 16, CANCEL: parcels_at_once(settings) * 16}
+def _parcels_at_once(*, honours_keys: bool) -> int:
+    return PARCELS_AT_ONCE if honours_keys else 1
 
 
 class Container(containers.DeclarativeContainer):
@@ -103,11 +104,26 @@ class Container(containers.DeclarativeContainer):
     read_shipments = providers.Singleton(ReadShipments, transactions)
 
     worker = providers.Singleton(worker_name)
+    parcels_at_once = providers.Singleton(_parcels_at_once, honours_keys=settings.provided.carrier_honours_keys)
     perform_shipment_requests = providers.Singleton(
-        PerformOperations, transactions, request_shipments, patience, timing, clock, worker=worker
+        PerformOperations,
+        transactions,
+        request_shipments,
+        patience,
+        timing,
+        clock,
+        worker=worker,
+        at_once=parcels_at_once,
     )
     perform_shipment_cancels = providers.Singleton(
-        PerformOperations, transactions, cancel_shipments, patience, timing, clock, worker=worker
+        PerformOperations,
+        transactions,
+        cancel_shipments,
+        patience,
+        timing,
+        clock,
+        worker=worker,
+        at_once=parcels_at_once,
     )
     sweep_leases = providers.Singleton(SweepLeases, transactions, policies, patience)
     reconcile_unknowns = providers.Singleton(
@@ -129,7 +145,10 @@ class Container(containers.DeclarativeContainer):
     )
     doorbell = providers.Singleton(DramatiqDoorbell, broker, RING_ACTORS, rings.provided.first)
     ring_due_work = providers.Singleton(
-        RingDueWork, transactions, doorbell, providers.Singleton(_ring_sets, settings)
+        RingDueWork,
+        transactions,
+        doorbell,
+        {ORDER_EVENT: BATCH_EVENTS, REQUEST: PARCELS_PER_CLAIM, CANCEL: PARCELS_PER_CLAIM},
     )
     owed_work = providers.Singleton(OwedWork, transactions, (REQUEST, CANCEL))
     dispatch = providers.Singleton(Dispatch, ring_due_work, sweep_leases, reconcile_unknowns)
@@ -142,7 +161,7 @@ def open_container(settings: Settings, *, broker: bool = True) -> Iterator[Conta
     Raises: InvalidSettings when a configured database is at another revision; EmbeddedServersUnavailable.
     """
     wanted = {"database": settings.database_url is None, "broker": broker and settings.broker_url is None}
-    with EmbeddedServers(settings.home, **wanted) if any(wanted.values()) else nullcontext() as urls:
+    with EmbeddedServers(settings.home, **wanted) if any(wanted.values()) else nullcontext(None) as urls:
         if urls is not None:
             started = {f"{name}_url": getattr(urls, f"{name}_url") for name, needed in wanted.items() if needed}
             settings = settings.model_copy(update=started)
@@ -157,10 +176,8 @@ def open_container(settings: Settings, *, broker: bool = True) -> Iterator[Conta
 def take_migrations(settings: Settings, *, dry: bool) -> tuple[str | None, str | None, str]:
     """Takes the missing steps, or (dry) none. Returns: the revision before, after, and the one needed."""
     needs_own = settings.database_url is None
-    with EmbeddedServers(settings.home, broker=False) if needs_own else nullcontext() as urls:
-        url = settings.database_url or (urls and urls.database_url)
-        assert url is not None
-        engine = open_engine(url)
+    with EmbeddedServers(settings.home, broker=False) if needs_own else nullcontext(None) as urls:
+        engine = open_engine(urls.database_url if urls is not None else str(settings.database_url))
         try:
             before = current_revision(engine)
             if not dry:
@@ -178,4 +195,6 @@ def _ensure_schema(engine: Engine, *, may_upgrade: bool) -> None:
     if at is None or may_upgrade:
         migrate(engine)
     else:
-        raise InvalidSettings(f"the database is at revision {at}, this program needs {newest_revision()}: ikkai migrate")
+        raise InvalidSettings(
+            f"the database is at revision {at}, this program needs {newest_revision()}: ikkai migrate"
+        )

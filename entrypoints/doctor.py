@@ -46,8 +46,12 @@ def examine(container: Container) -> list[dict[str, Any]]:
         _finding("durable commits", "off" not in durable, "off", "turn fsync and synchronous_commit on"),
         _finding("clock", own_clock_skew < MAX_SKEW_SECONDS, f"{own_clock_skew:.0f} s off", "run a time daemon"),
         _finding("Redis eviction", policy == "noeviction", str(policy), "set maxmemory-policy noeviction"),
-        _finding("Redis persistence", persistent == "yes", "off", "set appendonly yes (a producer's events wait there)"),
-        _finding("carrier", settings.carrier_url is not None, "none", f"set {PREFIX}CARRIER_URL; parcels wait until then"),
+        _finding(
+            "Redis persistence", persistent == "yes", "off", "set appendonly yes (a producer's events wait there)"
+        ),
+        _finding(
+            "carrier", settings.carrier_url is not None, "none", f"set {PREFIX}CARRIER_URL; parcels wait until then"
+        ),
     ]
 
 

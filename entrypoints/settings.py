@@ -18,7 +18,7 @@ from domain.orders.rules import PointRules
 PREFIX: Final = "IKKAI_"
 
 
-class InvalidSettings(Exception):  # noqa: N818
+class InvalidSettings(Exception):
     """A variable cannot be used as it is; the message names each."""
 
 
@@ -121,7 +121,7 @@ class OwnSettings(Settings):
 
     @classmethod
     def settings_customise_sources(
-        cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource, **_: Any
+        cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource, *_: Any, **__: Any
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return (init_settings,)
 

@@ -19,7 +19,7 @@ STOP_SECONDS: Final = 28.0  # a worker finishes what it holds in 25; orchestrato
 RESTART_PAUSE_SECONDS: Final = 0.5
 
 
-class ProcessFailed(Exception):  # noqa: N818
+class ProcessFailed(Exception):
     """A process ended before it was ready, or one that must not be started again ended."""
 
 

@@ -22,7 +22,9 @@ def main(threads: Annotated[int, typer.Option(min=1, max=256)] = 8) -> None:
     stop = Stop(with_parent=True)
     # Two connections more than threads: nothing waits for the pool.
     container = Container(settings=read_settings(), pool_size=threads + 2)
-    worker = Worker(register_actors(container, threads=threads), worker_threads=threads, worker_timeout=IDLE_MILLISECONDS)
+    worker = Worker(
+        register_actors(container, threads=threads), worker_threads=threads, worker_timeout=IDLE_MILLISECONDS
+    )
     worker.broker.emit_after("process_boot")
     worker.start()
     announce({"ready": True})

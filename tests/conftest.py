@@ -83,4 +83,8 @@ def _run(engine: Engine, statement: str) -> None:
 
 
 def _url(servers: ServerUrls, database: str) -> str:
-    return driver_url(servers.database_url).set(drivername="postgresql", database=database).render_as_string(hide_password=False)
+    return (
+        driver_url(servers.database_url)
+        .set(drivername="postgresql", database=database)
+        .render_as_string(hide_password=False)
+    )

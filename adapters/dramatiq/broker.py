@@ -34,7 +34,10 @@ PUT_BACK_PAUSE_SECONDS: Final = 1.0
 
 
 def open_client(url: str) -> redis.Redis:
-    """A client that never repeats a command by itself: a repeated fetch hides messages, a repeated enqueue doubles one."""
+    """A client that never repeats a command by itself.
+
+    A repeated fetch would hide messages, a repeated enqueue double one.
+    """
     if urlsplit(url).scheme not in REDIS_SCHEMES:
         raise ValueError(f"a broker URL begins with one of {', '.join(f'{scheme}://' for scheme in REDIS_SCHEMES)}")
     return redis.Redis.from_url(url, retry=Retry(NoBackoff(), 0), socket_timeout=10, socket_connect_timeout=5)
@@ -118,7 +121,8 @@ class _SafeConsumer(_RedisConsumer):
         try:
             message: dramatiq.Message[Any] = dramatiq.Message.decode(body)
             if message.queue_name != self.queue_name:
-                raise DecodeError("wrong queue", body, ValueError(f"it names the queue {message.queue_name!r}"))
+                wrong = ValueError(f"it names the queue {message.queue_name!r}")
+                raise DecodeError("wrong queue", body, wrong)
         except DecodeError as unreadable:
             self._set_apart(body, f"unreadable: {unreadable.error}")
             return None

@@ -1,4 +1,4 @@
-"""What becomes of a message whose actor failed. Dramatiq's own retries are not used: `next_at` in Postgres is the retry."""
+"""What becomes of a message whose actor failed; `next_at` in Postgres is the retry, not Dramatiq's own."""
 
 from typing import Any
 

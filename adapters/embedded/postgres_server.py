@@ -14,7 +14,7 @@ from pathlib import Path
 from signal import SIGINT, SIGQUIT
 from urllib.parse import quote
 
-from psycopg.pq import Ping, PGconn
+from psycopg.pq import PGconn, Ping
 
 from adapters.embedded import processes
 from adapters.embedded.accounts import Account

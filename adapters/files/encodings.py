@@ -38,6 +38,7 @@ _ASKED: Final[Mapping[str, Sequence[Encoding]]] = {
     # What people call Shift_JIS is what Windows writes; the strict standard knows neither ①, 髙 nor ～.
     "shift_jis": (CP932,),
 }
+_IANA_NAMES: Final = {"windows-31j": "cp932"}  # which not every Python knows
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +49,22 @@ class Survey:
     first: str
 
 
+class _Undecodable(Exception):  # noqa: N818
+    """No character of the encoding begins at this offset, counted in bytes from the start of the file."""
+
+    def __init__(self, offset: int) -> None:
+        super().__init__(offset)
+        self.offset = offset
+
+
 def allowed_encodings(asked: str | None) -> Sequence[Encoding]:
     """Those that a file may have whose user named this one, or none. Raises: Malformed for one we do not read."""
     if asked is None:
         return (UTF_8, UTF_16_LE, UTF_16_BE, CP932)
     try:
-        return _ASKED[codecs.lookup(asked).name]
+        return _ASKED[codecs.lookup(_IANA_NAMES.get(asked.lower(), asked)).name]
     except (LookupError, ValueError):
-        raise Malformed("encoding", f"is none of utf-8, utf-16, cp932: {ascii(asked)}") from None
+        raise Malformed("encoding", f"is none of utf-8, utf-16, cp932: {asked!a}") from None
 
 
 def survey(stream: BinaryIO, allowed: Sequence[Encoding]) -> Survey:
@@ -65,9 +74,9 @@ def survey(stream: BinaryIO, allowed: Sequence[Encoding]) -> Survey:
     for encoding in _possible(stream.read(2 + len(UTF_8.mark)), allowed):
         try:
             return Survey(encoding, _first_character(stream, encoding))
-        except UnicodeDecodeError as wrong:
-            line = _line_of(stream, encoding, wrong.start)
-            failures.append(f"is not {encoding.name} at byte {wrong.start} (line {line})")
+        except _Undecodable as wrong:
+            line = _line_of(stream, encoding, wrong.offset)
+            failures.append(f"is not {encoding.name} at byte {wrong.offset} (line {line})")
     raise Malformed("encoding", f"the file {' and '.join(failures)}")
 
 
@@ -76,7 +85,7 @@ def _possible(head: bytes, allowed: Sequence[Encoding]) -> Sequence[Encoding]:
     for marked in _MARKED:
         if head.startswith(marked.mark):
             if marked not in allowed:
-                raise Malformed("encoding", f"the file begins with the byte order mark of {marked.name}")
+                raise Malformed("encoding", f"the file is {marked.name}, by its byte order mark")
             return (marked,)
     if len(allowed) == 1:
         return allowed
@@ -92,7 +101,7 @@ def _possible(head: bytes, allowed: Sequence[Encoding]) -> Sequence[Encoding]:
 
 
 def _first_character(stream: BinaryIO, encoding: Encoding) -> str:
-    """Decodes the whole file. Raises: UnicodeDecodeError whose `start` counts from the start of the file."""
+    """The first that is not blank, once every byte has been decoded. Raises: _Undecodable."""
     decoder = codecs.getincrementaldecoder(encoding.codec)()
     first = ""
     offset = skip_mark(stream, encoding)
@@ -100,10 +109,10 @@ def _first_character(stream: BinaryIO, encoding: Encoding) -> str:
         chunk = stream.read(CHUNK_BYTES)
         undecoded = decoder.getstate()[0]  # the head of a character whose rest is still to come
         try:
-            first = first or decoder.decode(chunk, final=not chunk).lstrip(_BLANK)[:1]
+            text = decoder.decode(chunk, final=not chunk)
         except UnicodeDecodeError as wrong:
-            start = offset - len(undecoded) + wrong.start
-            raise UnicodeDecodeError(wrong.encoding, b"", start, start + 1, wrong.reason) from None
+            raise _Undecodable(offset - len(undecoded) + wrong.start) from None
+        first = first or text.lstrip(_BLANK)[:1]
         if not chunk:
             return first
         offset += len(chunk)

@@ -142,7 +142,7 @@ class Line:
             # Unpacked bodies have no bound, so none may come packed.
             headers={"Accept": "application/json", "Accept-Encoding": "identity", **call.headers},
             content=None if call.body is None else call.body.encode(),
-            # The deadline cuts off whatever takes too long, but cut off within a TLS handshake httpcore leaks the socket.
+            # The deadline would do, but a TLS handshake that is cut off, not timed out, leaves httpcore's socket open.
             timeout=httpx.Timeout(None, connect=max(self._deadline.left_to_send_seconds(), 0.0)),
             extensions={"trace": passage.note},
         ) as response:

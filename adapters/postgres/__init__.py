@@ -1,1 +1,1 @@
-"""Books in Postgres: SQLAlchemy Core over psycopg 3, set-based. Never commits: only `transactions` does, for use cases."""
+"""Books in Postgres: SQLAlchemy Core over psycopg 3, set-based. Only `transactions` commits, for use cases."""

@@ -12,7 +12,8 @@ _ENSURE: Final = text(
     "INSERT INTO customers (customer_id) SELECT unnest(CAST(:customers AS text[])) ON CONFLICT DO NOTHING"
 )
 _LOCK: Final = text(
-    f"SELECT {_COLUMNS} FROM customers WHERE customer_id = ANY(CAST(:customers AS text[])) ORDER BY customer_id FOR UPDATE"
+    f"SELECT {_COLUMNS} FROM customers WHERE customer_id = ANY(CAST(:customers AS text[]))"
+    " ORDER BY customer_id FOR UPDATE"
 )
 _SAVE: Final = text(
     """
@@ -20,7 +21,8 @@ _SAVE: Final = text(
     SET email = new.email, name = new.name, locale = new.locale, payment_method = new.payment_method,
         payment_customer = new.payment_customer, closing_day = new.closing_day, as_of = new.as_of
     FROM unnest(CAST(:ids AS text[]), CAST(:emails AS text[]), CAST(:names AS text[]), CAST(:locales AS text[]),
-                CAST(:methods AS text[]), CAST(:payers AS text[]), CAST(:days AS smallint[]), CAST(:moments AS timestamptz[]))
+                CAST(:methods AS text[]), CAST(:payers AS text[]), CAST(:days AS smallint[]),
+                CAST(:moments AS timestamptz[]))
          AS new (customer_id, email, name, locale, payment_method, payment_customer, closing_day, as_of)
     WHERE customers.customer_id = new.customer_id
     """

@@ -7,7 +7,8 @@ from typing import Any, Final
 from sqlalchemy import Connection, text
 
 _KEEP: Final = text(
-    "INSERT INTO dead_letters (queue, body, digest, reason) VALUES (:queue, :body, :digest, :reason) ON CONFLICT DO NOTHING"
+    "INSERT INTO dead_letters (queue, body, digest, reason) VALUES (:queue, :body, :digest, :reason)"
+    " ON CONFLICT DO NOTHING"
 )
 _FIND: Final = text(
     "SELECT letter_id, received_at, queue, body, reason FROM dead_letters ORDER BY letter_id DESC LIMIT :limit"

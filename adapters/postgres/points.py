@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Connection, Row, text
 
@@ -71,7 +71,8 @@ _GRANTED: Final = text(
 _REVERSED_BEFORE: Final = text(
     """
     SELECT order_id, reason, cause FROM point_entries
-    JOIN unnest(CAST(:orders AS text[]), CAST(:reasons AS text[]), CAST(:causes AS text[])) AS asked (order_id, reason, cause)
+    JOIN unnest(CAST(:orders AS text[]), CAST(:reasons AS text[]), CAST(:causes AS text[]))
+         AS asked (order_id, reason, cause)
       USING (order_id, reason, cause)
     WHERE kind = 'reverse'
     """
@@ -82,7 +83,8 @@ _OPEN_LOTS: Final = text(
     " ORDER BY expires_on, granted_at, order_id, reason"
 )
 _BALANCE: Final = text(
-    "SELECT coalesce(balance, 0) FROM customers LEFT JOIN point_balances USING (customer_id) WHERE customer_id = :customer_id"
+    "SELECT coalesce(balance, 0) FROM customers LEFT JOIN point_balances USING (customer_id)"
+    " WHERE customer_id = :customer_id"
 )
 _HISTORY: Final = text(
     """
@@ -222,5 +224,5 @@ def _columns(grants: Sequence[PointGrant]) -> dict[str, list[object]]:
     }
 
 
-def _lot(row: Row[tuple[object, ...]]) -> PointLot:
-    return PointLot(*row)  # type: ignore[arg-type]
+def _lot(row: Row[Any]) -> PointLot:
+    return PointLot(**row._mapping)

@@ -56,7 +56,8 @@ class PostgresTransactions:
     def run(self, work: Callable[[PostgresBooks], T]) -> T:
         self.assert_none_open()
         try:
-            return self._retrying.copy()(self._once, work)
+            result: T = self._retrying.copy()(self._once, work)
+            return result
         except (DBAPIError, LostRace) as failure:
             if _is_transient(failure):
                 raise Unavailable(f"the database did not answer: {str(failure).splitlines()[0]}") from failure

@@ -6,6 +6,7 @@ import dramatiq
 
 from application.orders import AcceptOrderEvents
 from domain.errors import Malformed
+from entrypoints.actors.declare import declare
 from entrypoints.actors.drains import Drain
 
 
@@ -23,4 +24,4 @@ def register(broker: dramatiq.Broker, accept: AcceptOrderEvents, drain: Drain) -
         drain.run(slot)
 
     for actor in (process_event, apply_due_events):
-        dramatiq.actor(actor, broker=broker, queue_name="orders", actor_name=f"orders.{actor.__name__}")
+        declare(broker, "orders", actor)

@@ -5,6 +5,7 @@ from typing import Any
 import dramatiq
 
 from application.points import GrantOrderPoints
+from entrypoints.actors.declare import declare
 
 
 def register(broker: dramatiq.Broker, grant: GrantOrderPoints) -> None:
@@ -14,4 +15,4 @@ def register(broker: dramatiq.Broker, grant: GrantOrderPoints) -> None:
         """Grants an order's points; a repeat is a no-op, other points for the same order a dead letter."""
         grant.execute(order_id=order_id, customer_id=customer_id, points=points)
 
-    dramatiq.actor(grant_order_points, broker=broker, queue_name="points", actor_name="points.grant_order_points")
+    declare(broker, "points", grant_order_points)

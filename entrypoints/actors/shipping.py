@@ -7,6 +7,7 @@ import dramatiq
 from application.operations import PerformOperations
 from application.shipping import AskForShipment
 from domain.keys import identifier, shipment_request_key
+from entrypoints.actors.declare import declare
 from entrypoints.actors.drains import Drain
 
 
@@ -29,4 +30,4 @@ def register(
         cancels.run(slot)
 
     for actor in (request_shipment, request_due_shipments, cancel_due_shipments):
-        dramatiq.actor(actor, broker=broker, queue_name="shipping", actor_name=f"shipping.{actor.__name__}")
+        declare(broker, "shipping", actor)

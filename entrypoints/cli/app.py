@@ -9,7 +9,7 @@ import typer
 from domain.errors import Malformed, Refused, Unavailable
 from entrypoints.cli import customers, database, demo, explain, operations, orders, points, shipping, up
 from entrypoints.cli.output import FAILED, INVALID, complain
-from entrypoints.container import EmbeddedServersUnavailable
+from entrypoints.container import ServersUnavailable
 from entrypoints.settings import InvalidSettings
 from entrypoints.supervisor import ProcessFailed
 
@@ -53,7 +53,7 @@ def run(arguments: Sequence[str]) -> int:
     except Refused as refused:
         complain(str(refused), as_json=as_json, field=refused.field)
         return FAILED
-    except (Unavailable, ProcessFailed, EmbeddedServersUnavailable) as failure:
+    except (Unavailable, ProcessFailed, ServersUnavailable) as failure:
         complain(str(failure), as_json=as_json)
         return FAILED
     except click.Abort:

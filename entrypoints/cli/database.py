@@ -19,7 +19,9 @@ def migrate(
     if as_json:
         print_json({"before": before, "after": after, "newest": newest})
     else:
-        print(f"the database is at {after or 'nothing'}" + (f", this program needs {newest}" if after != newest else ""))
+        print(
+            f"the database is at {after or 'nothing'}" + (f", this program needs {newest}" if after != newest else "")
+        )
     if after != newest:
         raise typer.Exit(FAILED)
 

@@ -38,6 +38,8 @@ def demo(
         print_json({"effects": effects, "killed_workers": result.killed_workers, "seconds": seconds})
     else:
         print_table(effects, COLUMNS, empty="nothing was delivered")
-        print(f"{result.killed_workers} worker killed, {seconds} s; parcels counted at the carrier, points in the ledger")
+        print(
+            f"{result.killed_workers} worker killed, {seconds} s; parcels counted at the carrier, points in the ledger"
+        )
     if any(effect.twice or effect.lost for effect in result.effects):
         raise typer.Exit(FAILED)

@@ -52,7 +52,7 @@ def customer(value: Value, as_json: AsJson = False) -> None:
 
 @commands.command()
 def key(value: Value, as_json: AsJson = False) -> None:
-    """One operation: the event behind it, every attempt and decision. Example: ikkai explain key shipment-request:o-1"""
+    """One operation: event, attempts, decisions. Example: ikkai explain key shipment-request:o-1"""
     with open_container(read_settings(), broker=False) as container:
         operation = container.read_operations().get(value)
         events = container.read_orders().events(subject=operation.subject)

@@ -36,7 +36,7 @@ def opened(file: str) -> Iterator[BinaryIO]:
         yield sys.stdin.buffer
         return
     try:
-        stream = Path(file).open("rb")
+        stream = Path(file).open("rb")  # noqa: SIM115 - closed below
     except OSError as failure:
         raise Malformed("file", f"{file}: {failure.strerror}") from None
     with stream:

@@ -26,7 +26,9 @@ def import_(file: File, format_: Format = "auto", encoding: Encoding = None, as_
             receipt = container.accept_order_events().execute(envelopes)
             report.accepted += receipt.accepted
             report.duplicates += receipt.duplicates
-            report.conflicts += [{"line": lines[conflict.index], "reason": conflict.reason} for conflict in receipt.conflicts]
+            report.conflicts += [
+                {"line": lines[conflict.index], "reason": conflict.reason} for conflict in receipt.conflicts
+            ]
             report.rejected += [
                 {"line": lines[rejection.index], "field": rejection.field, "reason": rejection.reason}
                 for rejection in receipt.rejected
@@ -47,7 +49,9 @@ def list_(
     if as_json:
         print_json(rows)
     else:
-        print_table(rows, ("received_at", "source", "event_id", "type", "subject", "state", "reason"), empty="no events")
+        print_table(
+            rows, ("received_at", "source", "event_id", "type", "subject", "state", "reason"), empty="no events"
+        )
 
 
 @commands.command(name="dead-letters")

@@ -28,7 +28,16 @@ WORKERS: Final = 2
 THREADS: Final = 8
 POLL_SECONDS: Final = 0.2
 # What the outside world does to us: silence after the work, resets, broken answers, busy and failing carriers.
-FAULTS: Final = ("silent_after", "reset_after", "reset_before", "cut_json", "html", "status_503", "retry_after_1", "in_progress")
+FAULTS: Final = (
+    "silent_after",
+    "reset_after",
+    "reset_before",
+    "cut_json",
+    "html",
+    "status_503",
+    "retry_after_1",
+    "in_progress",
+)
 QUEUED_AT_MOST: Final = 2_000  # deliveries sent one by one through the queue; the rest comes in sets
 
 
@@ -117,7 +126,11 @@ def _sets(events: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
 def _is_done(container: Container) -> bool:
     """Whether the queue is empty, and nothing is due, under way or waiting for its time."""
     unheard = container.broker().do_qsize("orders")
-    return not unheard and not container.owed_work().execute() and not container.read_operations().find(state="ready", limit=1)
+    return (
+        not unheard
+        and not container.owed_work().execute()
+        and not container.read_operations().find(state="ready", limit=1)
+    )
 
 
 def _booked(sandbox: str) -> int:

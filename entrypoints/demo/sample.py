@@ -43,6 +43,11 @@ class Sample:
                 "currency": "JPY",
                 "total": 10_000,
                 "points": POINTS,
-                "ship_to": {"name": "山田 太郎", "country": "JP", "postal_code": "100-0001", "line1": f"千代田{number}-1"},
+                "ship_to": {
+                    "name": "山田 太郎",
+                    "country": "JP",
+                    "postal_code": "100-0001",
+                    "line1": f"千代田{number}-1",
+                },
             },
         }

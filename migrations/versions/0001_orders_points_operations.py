@@ -54,7 +54,9 @@ CREATE TABLE order_events (
     settled_at TIMESTAMP WITH TIME ZONE,
     CONSTRAINT order_events_pkey PRIMARY KEY (seq),
     CONSTRAINT order_events_source_event_id_key UNIQUE (source, event_id),
-    CONSTRAINT order_events_state_check CHECK (state IN ('accepted', 'applied', 'ignored', 'conflict', 'waiting', 'parked'))
+    CONSTRAINT order_events_state_check CHECK (
+        state IN ('accepted', 'applied', 'ignored', 'conflict', 'waiting', 'parked')
+    )
 );
 
 CREATE INDEX order_events_attention_idx ON order_events (state, seq) WHERE state IN ('conflict', 'waiting', 'parked');
@@ -158,7 +160,9 @@ CREATE TABLE operations (
     created_at TIMESTAMP WITH TIME ZONE DEFAULT ikkai_now() NOT NULL,
     settled_at TIMESTAMP WITH TIME ZONE,
     CONSTRAINT operations_pkey PRIMARY KEY (key),
-    CONSTRAINT operations_state_check CHECK (state IN ('ready', 'processing', 'completed', 'refused', 'needs_confirmation', 'parked')),
+    CONSTRAINT operations_state_check CHECK (
+        state IN ('ready', 'processing', 'completed', 'refused', 'needs_confirmation', 'parked')
+    ),
     CONSTRAINT operations_key_check CHECK (key ~ '^[!-~]{1,255}$'),
     CONSTRAINT operations_lease_check CHECK ((state = 'processing') = (lease_until IS NOT NULL)),
     CONSTRAINT operations_sent_check CHECK (sent_at IS NULL OR first_sent_at IS NOT NULL)

@@ -235,6 +235,9 @@ class InMemoryOperationBook:
         now = self._clock.now()
         return [one for one in self.operations.values() if one.state is State.READY and _next_at(one) <= now]
 
+    def under_way(self) -> int:
+        return len(self._leases)
+
     def story(self, key: str) -> Sequence[Mapping[str, Any]]:
         lines: list[Mapping[str, Any]] = []
         for (of, _), one in self._attempts.items():

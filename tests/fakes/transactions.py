@@ -9,6 +9,7 @@ from typing import TypeVar
 from application.transactions import Clock
 from domain.errors import LostRace, Unavailable
 from tests.fakes.customers import InMemoryCustomerBook
+from tests.fakes.messages import InMemoryDeadLetters
 from tests.fakes.operations import InMemoryOperationBook
 from tests.fakes.orders import InMemoryEventInbox, InMemoryOrderBook
 from tests.fakes.points import InMemoryPointLedger
@@ -30,6 +31,7 @@ class InMemoryBooks:
         self.customers = InMemoryCustomerBook()
         self.ledger = InMemoryPointLedger(clock, self.customers)
         self.operations = InMemoryOperationBook(clock)
+        self.dead_letters = InMemoryDeadLetters(clock)
 
 
 class InMemoryTransactions:

@@ -64,18 +64,23 @@ class PostgresOperationBook:
         return claimed
 
     def gate_each(self, operations: Sequence[Operation], *, outlasting_seconds: float) -> Sequence[Operation]:
-        fence = _fence(operations)
-        rows = self._connection.execute(sql.GATE, {**fence, "outlasting_seconds": outlasting_seconds})
+        if not operations:
+            return []
+        rows = self._connection.execute(sql.GATE, {**_fence(operations), "outlasting_seconds": outlasting_seconds})
         gated = [_operation(row) for row in rows]
         self._connection.execute(sql.NOTE_SENT, _fence(gated))
         return gated
 
     def settle_each(self, steps: Sequence[tuple[Operation, Step]]) -> Sequence[str]:
+        if not steps:
+            return []
         written = self._take_steps(steps, State.PROCESSING)
         self._connection.execute(sql.NOTE_SETTLED, {**_columns(steps), "written": list(written)})
         return written
 
     def confirm_each(self, steps: Sequence[tuple[Operation, Step]]) -> Sequence[str]:
+        if not steps:
+            return []
         written = self._take_steps(steps, State.NEEDS_CONFIRMATION)
         for operation, step in steps:
             if operation.key in written and step.state is not State.NEEDS_CONFIRMATION:
@@ -83,8 +88,6 @@ class PostgresOperationBook:
         return written
 
     def _take_steps(self, steps: Sequence[tuple[Operation, Step]], expected: State) -> Sequence[str]:
-        if not steps:
-            return []
         return self._connection.execute(sql.SETTLE, {**_columns(steps), "expected": expected}).scalars().all()
 
     def expired(self, limit: int) -> Sequence[Operation]:

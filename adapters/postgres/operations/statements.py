@@ -6,8 +6,11 @@ from sqlalchemy import text
 
 DUE_BOUND: Final = 10_000  # counting further would cost more than knowing it is worth
 
-COLUMNS: Final = "key, kind, subject, number, request, state, epoch, attempts, first_sent_at, sent_at, next_at, reason, result, created_at"
-_RETURNED: Final = ", ".join(f"operation.{column}" for column in COLUMNS.split(", "))
+COLUMNS: Final = """
+    key, kind, subject, number, request, state, epoch, attempts, first_sent_at, sent_at, next_at, reason, result,
+    created_at
+"""
+_RETURNED: Final = ", ".join(f"operation.{column.strip()}" for column in COLUMNS.split(","))
 _FENCED: Final = "unnest(CAST(:keys AS text[]), CAST(:epochs AS int[])) AS mine (key, epoch)"
 
 REGISTER: Final = text(
@@ -60,7 +63,8 @@ CLAIM: Final = text(
     UPDATE operations AS operation
     SET state = CASE WHEN NOT due.exhausted THEN 'processing' WHEN due.sent THEN 'needs_confirmation' ELSE 'parked' END,
         reason = CASE WHEN NOT due.exhausted THEN operation.reason
-                      ELSE concat_ws(': ', 'given up after ' || operation.attempts || ' attempts', operation.reason) END,
+                      ELSE concat_ws(': ', format('given up after %s attempts', operation.attempts), operation.reason)
+                 END,
         epoch = operation.epoch + 1,
         attempts = operation.attempts + CASE WHEN due.exhausted THEN 0 ELSE 1 END,
         claimed_by = :worker,
@@ -132,7 +136,8 @@ SETTLE: Final = text(_STEP)
 NOTE_SETTLED: Final = text(
     f"""
     UPDATE operation_attempts AS attempt SET settled_at = ikkai_now(), state = step.state, reason = step.reason
-    FROM {_STEPS} WHERE attempt.key = step.key AND attempt.epoch = step.epoch AND step.key = ANY(CAST(:written AS text[]))
+    FROM {_STEPS}
+    WHERE attempt.key = step.key AND attempt.epoch = step.epoch AND step.key = ANY(CAST(:written AS text[]))
     """
 )
 
@@ -192,13 +197,15 @@ DUE: Final = text(
 UNDER_WAY: Final = text("SELECT count(*) FROM operations WHERE state = 'processing'")
 STORY: Final = text(
     """
-    SELECT claimed_at AS at, 'claimed' AS what, claimed_by AS who, NULL AS detail FROM operation_attempts WHERE key = :key
+    SELECT claimed_at AS at, 'claimed' AS what, claimed_by AS who, NULL AS detail
+    FROM operation_attempts WHERE key = :key
     UNION ALL
     SELECT sent_at, 'sent', claimed_by, NULL FROM operation_attempts WHERE key = :key AND sent_at IS NOT NULL
     UNION ALL
     SELECT settled_at, state, claimed_by, reason FROM operation_attempts WHERE key = :key AND settled_at IS NOT NULL
     UNION ALL
-    SELECT at, 'decided: ' || to_state, decided_by, concat_ws('; ', reason, evidence) FROM operation_decisions WHERE key = :key
+    SELECT at, 'decided: ' || to_state, decided_by, concat_ws('; ', reason, evidence)
+    FROM operation_decisions WHERE key = :key
     ORDER BY at
     """
 )

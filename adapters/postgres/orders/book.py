@@ -18,8 +18,9 @@ _COLUMNS: Final = (
 _NEW: Final = f"""
     unnest(CAST(:order_ids AS text[]), CAST(:statuses AS text[]), CAST(:revisions AS bigint[]),
            CAST(:times AS timestamptz[]), CAST(:event_ids AS text[]), CAST(:customers AS text[]),
-           CAST(:contents AS bytea[]), CAST(:currencies AS text[]), CAST(:totals AS bigint[]), CAST(:points AS bigint[]),
-           CAST(:addresses AS text[]), CAST(:reasons AS text[]), CAST(:confirmations AS int[]), CAST(:shipments AS int[]))
+           CAST(:contents AS bytea[]), CAST(:currencies AS text[]), CAST(:totals AS bigint[]),
+           CAST(:points AS bigint[]), CAST(:addresses AS text[]), CAST(:reasons AS text[]),
+           CAST(:confirmations AS int[]), CAST(:shipments AS int[]))
     AS new ({_COLUMNS})
 """
 _GET: Final = text(f"SELECT {_COLUMNS} FROM orders WHERE order_id = :order_id")

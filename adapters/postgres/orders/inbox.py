@@ -46,7 +46,8 @@ _TAKE_THESE: Final = text(
 _MARK: Final = text(
     """
     UPDATE order_events SET state = done.state, reason = done.reason, settled_at = clock.now
-    FROM unnest(CAST(:seqs AS bigint[]), CAST(:states AS text[]), CAST(:reasons AS text[])) AS done (seq, state, reason),
+    FROM unnest(CAST(:seqs AS bigint[]), CAST(:states AS text[]), CAST(:reasons AS text[]))
+         AS done (seq, state, reason),
          (SELECT ikkai_now() AS now) AS clock
     WHERE order_events.seq = done.seq
     """

@@ -9,9 +9,10 @@ from domain.shipping import ShipmentRequest, cancellation
 SHIP_TO = {"name": "山田 太郎", "country": "JP", "postal_code": "100-0001", "city": "千代田区", "line1": "千代田1-1"}
 
 
-def parcel(order_id: str = "o-1", number: int = 1, **result: str) -> Operation:
-    """A parcel to be asked for; `result` is what the carrier said of it before."""
-    return replace(_claimed(ShipmentRequest(order_id, number, SHIP_TO).as_operation()), result=result)
+def parcel(order_id: str = "o-1", number: int = 1, *, command_id: str | None = None) -> Operation:
+    """A parcel to be asked for, or one that the carrier accepted under `command_id`."""
+    asked = _claimed(ShipmentRequest(order_id, number, SHIP_TO).as_operation())
+    return asked if command_id is None else replace(asked, result={"command_id": command_id})
 
 
 def cancel(order_id: str = "o-1", number: int = 1) -> Operation:

@@ -24,13 +24,24 @@ class SeenRequest:
 
 
 class Ending:
-    """The end of a server's day, for which its silences wait."""
+    """The end of a server's day, for which everything slow waits; so it knows how many were slow at a time."""
 
     def __init__(self) -> None:
         self._over = threading.Event()
+        self._lock = threading.Lock()
+        self._waiting = 0
+        self.most_waiting = 0
 
     def wait(self, seconds: float | None = None) -> bool:
-        return self._over.wait(seconds)
+        """Returns: whether the end came within these seconds."""
+        with self._lock:
+            self._waiting += 1
+            self.most_waiting = max(self.most_waiting, self._waiting)
+        try:
+            return self._over.wait(seconds)
+        finally:
+            with self._lock:
+                self._waiting -= 1
 
     def come(self) -> None:
         self._over.set()
@@ -127,16 +138,14 @@ class ScriptedServer:
         self._at_accept = at_accept
         self._lock = threading.Lock()
         self._ending = Ending()
-        self._busy = 0
         self._threads: list[threading.Thread] = []
         self._connections: list[socket.socket] = []
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.requests: list[SeenRequest] = []
-        self.busiest = 0  # the most requests that were in its hands at a time
 
     @property
     def address(self) -> str:
-        return "127.0.0.1:{}".format(self._listener.getsockname()[1])
+        return f"127.0.0.1:{self._listener.getsockname()[1]}"
 
     @property
     def url(self) -> str:
@@ -146,6 +155,11 @@ class ScriptedServer:
     def connections(self) -> int:
         """How many were ever made."""
         return len(self._connections)
+
+    @property
+    def busiest(self) -> int:
+        """The most requests that it let wait at a time."""
+        return self._ending.most_waiting
 
     def __enter__(self) -> Self:
         self._start(self._accept)
@@ -195,13 +209,7 @@ class ScriptedServer:
         with self._lock:
             behaviour = self._script[min(len(self.requests), len(self._script) - 1)]
             self.requests.append(request)
-            self._busy += 1
-            self.busiest = max(self.busiest, self._busy)
-        try:
-            return behaviour(connection, self._ending)
-        finally:
-            with self._lock:
-                self._busy -= 1
+        return behaviour(connection, self._ending)
 
 
 def _read(read_line: Callable[[], bytes], read: Callable[[int], bytes]) -> SeenRequest | None:

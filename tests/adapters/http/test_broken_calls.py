@@ -1,4 +1,4 @@
-"""Traps 58 and 59, report B42: a call that is not answered is either surely not sent or of unknown fate, never guessed."""
+"""Traps 58 and 59, report B42: a call without an answer is surely not sent, or of unknown fate; nothing is guessed."""
 
 import json
 import socket
@@ -36,7 +36,7 @@ BOOKED = reply(201, json.dumps(booked()))
 def unused_address() -> str:
     """An address at which nobody listens."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        return "127.0.0.1:{}".format(listener.getsockname()[1])
+        return f"127.0.0.1:{listener.getsockname()[1]}"
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def crowded_address() -> Iterator[str]:
             waiting = sockets.enter_context(socket.socket())
             waiting.setblocking(False)
             waiting.connect_ex(listener.getsockname())
-        yield "127.0.0.1:{}".format(listener.getsockname()[1])
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
 
 
 def request_one(gateway_to: OpenGateway, url: str, deadline_seconds: float = 20.0) -> Answer:
@@ -121,7 +121,9 @@ AFTER_THE_REQUEST = {
     "half a body, then silence": bytes_then(BOOKED[:-20], silence),
     "not HTTP": bytes_then(b"+OK ready\r\n", hang_up),
     "endless 1xx": bytes_then(b"HTTP/1.1 102 Processing\r\n\r\n" * 50, silence),
-    "switching protocols": bytes_then(b"HTTP/1.1 101 Switching\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n", silence),
+    "switching protocols": bytes_then(
+        b"HTTP/1.1 101 Switching\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n", silence
+    ),
     "a huge header": bytes_then(b"HTTP/1.1 201 OK\r\nX: " + b"x" * 200_000, hang_up),
     "a dripping answer": drip(BOOKED, 0.2),
     "a dripping body": bytes_then(BOOKED[:-30], drip(BOOKED[-30:], 0.2)),

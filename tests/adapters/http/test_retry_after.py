@@ -37,7 +37,9 @@ def test_a_readable_retry_after_is_a_number_of_seconds_within_bounds(headers: li
     assert retry_after_seconds(headers, NOW, MAX_SECONDS) == seconds
 
 
-@pytest.mark.parametrize("header", ["soon", "", "nan", "inf", "1e3", "６０", "60, 120", "Wed, 99 Oct 2026 07:28:00 GMT"])
+@pytest.mark.parametrize(
+    "header", ["soon", "", "nan", "inf", "1e3", "６０", "60, 120", "Wed, 99 Oct 2026 07:28:00 GMT"]
+)
 def test_an_unreadable_retry_after_says_nothing(header: str) -> None:
     """Then our own back-off decides."""
     assert retry_after_seconds([header], NOW, MAX_SECONDS) is None

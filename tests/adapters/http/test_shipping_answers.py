@@ -66,7 +66,9 @@ def test_no_proxy_of_the_environment_comes_between(gateway_to: OpenGateway, monk
 
 
 @pytest.mark.parametrize("status", [200, 201])
-@pytest.mark.parametrize("content_type", ["application/json", "Application/JSON; charset=utf-8", "application/hal+json"])
+@pytest.mark.parametrize(
+    "content_type", ["application/json", "Application/JSON; charset=utf-8", "application/hal+json"]
+)
 def test_a_booked_parcel_is_done(gateway_to: OpenGateway, status: int, content_type: str) -> None:
     """The carrier's reference is kept."""
     assert request_one(gateway_to, answer(status, json.dumps(booked(more=[1, 2.5])), content_type)) == DONE
@@ -222,9 +224,7 @@ def test_every_form_of_retry_after_is_read_from_the_wire(
     """Report B45, two headers included."""
     lines = [f"Retry-After: {header}" for header in headers]
     answered = request_one(gateway_to, answer_json(429, refusal("too_many_requests", "slow down"), *lines))
-    assert answered == Answer(
-        Outcome.THROTTLED, "429 too_many_requests: slow down", retry_after_seconds=seconds
-    )
+    assert answered == Answer(Outcome.THROTTLED, "429 too_many_requests: slow down", retry_after_seconds=seconds)
 
 
 def test_a_reason_is_one_short_clean_line_without_our_token(gateway_to: OpenGateway) -> None:
@@ -247,14 +247,14 @@ JSON = st.recursive(
 )
 
 
-@given(status=st.integers(100, 999), body=st.binary(max_size=30) | JSON.map(lambda content: json.dumps(content).encode()))
+@given(
+    status=st.integers(100, 999), body=st.binary(max_size=30) | JSON.map(lambda content: json.dumps(content).encode())
+)
 def test_no_answer_whatever_stops_the_gateway_or_books_by_accident(status: int, body: bytes) -> None:
     """Each has an outcome; done needs a reference, running by command its id."""
     reply = Reply(status, "application/json", body)
     asked = taken_on(reply, key="shipment-request:o-1", order_id="o-1")
-    stopped = called_back(
-        reply, parcel=CarriersParcel("P-1", "booked"), key="shipment-request:o-1", order_id="o-1"
-    )
+    stopped = called_back(reply, parcel=CarriersParcel("P-1", "booked"), key="shipment-request:o-1", order_id="o-1")
     assert (asked.outcome is Outcome.DONE) == ("reference" in asked.result)
     assert asked.outcome is not Outcome.DONE or status in (200, 201)
     assert (stopped.outcome is Outcome.DONE) == (stopped.result == {"reference": "P-1"})

@@ -1,0 +1,52 @@
+"""The body of a request as bytes: bounded in size and time, and of a kind that we read."""
+
+from collections.abc import Sequence
+from email.message import Message
+from http import HTTPStatus
+from typing import Final
+
+import anyio
+from starlette.requests import Request
+
+from entrypoints.api.problems import Problem
+
+MAX_BODY_BYTES: Final = 32 * 1024 * 1024  # 10,000 events of 3 KB; a full address takes 1 KB
+_CHARSETS: Final = ("utf-8", "utf8", "us-ascii")  # RFC 8259: JSON that travels is UTF-8
+
+
+def media_type(request: Request, accepted: Sequence[str]) -> str:
+    """Which of the accepted types the body has. Raises: Problem (415) for another one, or one that is packed."""
+    header = Message()
+    header["Content-Type"] = request.headers.get("content-type", "")
+    given = header.get_content_type()
+    fits = given in accepted and header.get_content_charset("utf-8") in _CHARSETS
+    if not fits or request.headers.get("content-encoding", "identity").lower() != "identity":
+        raise Problem(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+            f"the body must be {' or '.join(accepted)} in UTF-8, not compressed",
+            headers={"Accept": ", ".join(accepted), "Accept-Encoding": "identity"},
+            field="Content-Type",
+        )
+    return given
+
+
+async def whole_body(request: Request, *, limit_seconds: float) -> bytes:
+    """The body as it came. Raises: Problem (413, 408) as soon as it is too large or takes too long."""
+    announced = request.headers.get("content-length", "")
+    if announced.isdecimal() and int(announced[:20]) > MAX_BODY_BYTES:
+        raise _too_large()
+    body = bytearray()
+    try:
+        with anyio.fail_after(limit_seconds):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > MAX_BODY_BYTES:
+                    raise _too_large()
+    except TimeoutError:
+        detail = f"the body did not come whole within {limit_seconds:g} s"
+        raise Problem(HTTPStatus.REQUEST_TIMEOUT, detail, field="body") from None
+    return bytes(body)
+
+
+def _too_large() -> Problem:
+    return Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"must have at most {MAX_BODY_BYTES} bytes", field="body")
