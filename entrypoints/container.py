@@ -14,6 +14,8 @@ from adapters.dramatiq.broker import open_broker, open_client
 from adapters.dramatiq.doorbell import DramatiqDoorbell
 from adapters.embedded import EmbeddedServers
 from adapters.embedded import EmbeddedServersUnavailable as ServersUnavailable
+from adapters.files.customers import customers
+from adapters.files.order_events import envelopes
 from adapters.http.shipping import HttpShippingGateway
 from adapters.postgres.engine import open_engine
 from adapters.postgres.schema import current_revision, migrate, newest_revision
@@ -82,6 +84,9 @@ class Container(containers.DeclarativeContainer):
     patience = settings.provided.patience
     timing = settings.provided.timing
     policies = providers.Singleton(_policies, honours_keys=settings.provided.carrier_honours_keys)
+
+    read_order_events = providers.Callable(envelopes)
+    read_customers = providers.Callable(customers)
 
     accept_order_events = providers.Singleton(AcceptOrderEvents, transactions, clock)
     apply_order_events = providers.Singleton(ApplyOrderEvents, transactions, point_rules)

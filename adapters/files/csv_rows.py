@@ -36,7 +36,7 @@ def csv_rows(file: TextFile, columns: Columns) -> Iterator[tuple[int, dict[str, 
         yield rows.line, members
 
 
-class _RowTooLong(Exception):  # noqa: N818
+class _RowTooLong(Exception):
     """More characters were taken for one row than a row may have."""
 
 
@@ -65,7 +65,7 @@ class _Rows:
                 return Malformed("record", f"is not CSV: {wrong}")
             except _RowTooLong:
                 return self._pass_over()
-            if cells is None or len(cells) > 1 or "".join(cells).strip():
+            if cells is None or len(cells) > 1 or "".join(self._row).strip():
                 return cells
 
     def __iter__(self) -> Iterator[str]:
@@ -99,6 +99,7 @@ class _Rows:
         return max(SEPARATORS, key=header.count)
 
     def _read_again_after_first_line(self) -> None:
+        """Gives the broken row's other lines out again, though the end of the file may have been reached in it."""
         self._again.extendleft(reversed(self._row[1:]))
         self._lines_read = self.line
 

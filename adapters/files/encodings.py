@@ -49,7 +49,7 @@ class Survey:
     first: str
 
 
-class _Undecodable(Exception):  # noqa: N818
+class _Undecodable(Exception):
     """No character of the encoding begins at this offset, counted in bytes from the start of the file."""
 
     def __init__(self, offset: int) -> None:

@@ -47,4 +47,6 @@ class TextFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._text.detach()  # or the stream, which is not ours, would be closed with it
+        # Else the stream would be closed together with its wrapper; its owner may have done so already.
+        if not self._stream.closed:
+            self._text.detach()

@@ -31,7 +31,7 @@ _SCHEMA: Final = {
 }
 
 
-class Problem(Exception):  # noqa: N818
+class Problem(Exception):
     """An answer that is not a success; `members` stand in the document beside those of RFC 9457."""
 
     def __init__(

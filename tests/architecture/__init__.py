@@ -1,1 +1,1 @@
-"""Tests of `architecture`."""
+"""The rules of the house, each with a planted violation that proves it can fail."""

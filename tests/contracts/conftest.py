@@ -5,6 +5,7 @@ from contextlib import closing
 
 import pytest
 
+from tests.contracts.crowds import ProcessCrowd, process_crowd
 from tests.contracts.identities import assert_identities
 from tests.contracts.stores import InMemoryStore, PostgresStore, Store
 
@@ -26,3 +27,10 @@ def postgres_store(database_url: str) -> Iterator[PostgresStore]:
     with closing(PostgresStore(database_url)) as store:
         yield store
         assert_identities(store.tallies())
+
+
+@pytest.fixture(scope="session")
+def processes() -> Iterator[ProcessCrowd]:
+    """Started once: eight interpreters are a few seconds' work."""
+    with process_crowd() as crowd:
+        yield crowd

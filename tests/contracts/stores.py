@@ -9,19 +9,19 @@ from sqlalchemy import Engine, text
 
 from adapters.postgres.engine import open_engine
 from adapters.postgres.transactions import PostgresClock, PostgresTransactions
+from application.messages import DeadLetters
 from application.transactions import Transactions
 from domain.customers import CustomerBook
 from domain.operations import OperationBook
 from domain.orders.events import EventInbox
 from domain.orders.rules import OrderBook
 from domain.points import EntryKind, PointLedger
+from tests.contracts.crowds import CROWD
 from tests.contracts.identities import Tally, in_memory_tallies, postgres_tallies
 from tests.fakes.clock import FakeClock
 from tests.fakes.transactions import InMemoryTransactions
 
 T = TypeVar("T")
-
-THREADS: Final = 8  # more than cores and fewer than a pool may open: enough to collide
 
 
 class Books(Protocol):
@@ -37,6 +37,8 @@ class Books(Protocol):
     def ledger(self) -> PointLedger: ...
     @property
     def operations(self) -> OperationBook: ...
+    @property
+    def dead_letters(self) -> DeadLetters: ...
 
 
 class Store(Protocol):
@@ -115,7 +117,7 @@ class PostgresStore:
         self._open()
 
     def _open(self) -> None:
-        self.engine: Engine = open_engine(self.database_url, pool_size=THREADS, clock_offset=self._ahead)
+        self.engine: Engine = open_engine(self.database_url, pool_size=CROWD, clock_offset=self._ahead)
         self.transactions = PostgresTransactions(self.engine)
 
     def close(self) -> None:

@@ -1,35 +1,23 @@
 """`OperationBook`: what must happen, once it is registered, and how it is looked at."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
 
-from domain.operations import NewOperation, Operation, Registration, State
+from domain.operations import Registration, State
 from domain.shipping import CANCEL, REQUEST, cancellation
 from tests.contracts.samples import parcel
-from tests.contracts.stores import Store
+from tests.contracts.stores import Books, Store
+from tests.contracts.work import claim, found, now, register
 
 NEW, KNOWN, CONFLICT = Registration.NEW, Registration.KNOWN, Registration.CONFLICT
-
-
-def register(store: Store, *operations: NewOperation) -> list[Registration]:
-    return list(store.run(lambda books: books.operations.register_each(operations)))
-
-
-def found(store: Store, **asked: object) -> Sequence[str]:
-    def find(operations: Sequence[Operation]) -> Sequence[str]:
-        return [operation.key for operation in operations]
-
-    return find(store.run(lambda books: books.operations.find(**asked)))  # type: ignore[arg-type]
 
 
 def test_what_is_registered_is_due_at_once_with_its_request_frozen(store: Store) -> None:
     """The request stays byte for byte what it was when it was decided."""
     before, new = store.now(), parcel("注文-1", 2)
     assert register(store, new) == [NEW]
-    operation = store.run(lambda books: books.operations.get(new.key))
-    assert operation is not None
+    operation = now(store, new.key)
     assert (operation.request, operation.kind, operation.subject, operation.number) == (
         new.request,
         REQUEST,
@@ -54,9 +42,7 @@ def test_the_same_key_with_other_content_is_a_conflict_and_the_first_stays(store
     """A key never changes what it stands for, silently least of all."""
     register(store, parcel("o-1", name="first"))
     assert register(store, parcel("o-1", name="second")) == [CONFLICT]
-    operation = store.run(lambda books: books.operations.get(parcel("o-1").key))
-    assert operation is not None
-    assert operation.content["ship_to"]["name"] == "first"
+    assert now(store, parcel("o-1").key).content["ship_to"]["name"] == "first"
 
 
 def test_answers_stand_in_the_order_of_the_operations(store: Store) -> None:
@@ -87,15 +73,12 @@ def test_nothing_to_register_is_no_work(store: Store) -> None:
 def test_what_is_registered_stays_out_when_its_decision_fails(store: Store) -> None:
     """The operation and the decision stand in one transaction: both or none."""
 
-    def decide_and_fail() -> None:
-        def work(books: object) -> None:
-            books.operations.register_each([parcel("o-1")])  # type: ignore[attr-defined]
-            raise RuntimeError("the decision failed")
+    def decide_and_fail(books: Books) -> None:
+        books.operations.register_each([parcel("o-1")])
+        raise RuntimeError("the decision failed")
 
-        store.run(work)
-
-    with pytest.raises(RuntimeError):
-        decide_and_fail()
+    with pytest.raises(RuntimeError, match="the decision failed"):
+        store.run(decide_and_fail)
     assert found(store) == []
 
 
@@ -109,8 +92,7 @@ def test_a_locked_look_sees_the_same(store: Store) -> None:
     """Locking changes who else may write, not what is read."""
     register(store, parcel("o-1"))
     key = parcel("o-1").key
-    plain = store.run(lambda books: books.operations.get(key))
-    assert plain == store.run(lambda books: books.operations.get(key, lock=True))
+    assert now(store, key) == store.run(lambda books: books.operations.get(key, lock=True))
 
 
 def test_the_operations_of_one_kind_and_order_stand_by_number(store: Store) -> None:
@@ -156,15 +138,8 @@ def test_only_claimed_work_is_under_way(store: Store) -> None:
     """What is due is not yet under way."""
     register(store, parcel("o-1"), parcel("o-2"))
     assert store.run(lambda books: books.operations.under_way()) == 0
-    store.run(lambda books: books.operations.claim(REQUEST, 1, lease_seconds=30, worker="w/1", max_attempts=10))
+    claim(store, limit=1)
     assert store.run(lambda books: books.operations.under_way()) == 1
-
-
-def test_work_without_a_policy_cannot_be_registered() -> None:
-    """What is not in the table of policies, or happens in a transaction, is no work outside."""
-    for kind in ("carrier-pigeon", "point-grant"):
-        with pytest.raises(ValueError, match=kind):
-            NewOperation(f"{kind}:o-1", kind, "o-1", 1, "{}")
 
 
 def test_times_are_the_books_own(store: Store) -> None:
@@ -172,9 +147,7 @@ def test_times_are_the_books_own(store: Store) -> None:
     register(store, parcel("o-1"))
     store.pass_time(3600)
     register(store, parcel("o-2"))
-    first, second = (store.run(lambda books, o=o: books.operations.get(parcel(o).key)) for o in ("o-1", "o-2"))
-    assert first is not None
-    assert second is not None
+    first, second = now(store, parcel("o-1").key), now(store, parcel("o-2").key)
     assert first.created_at is not None
     assert second.created_at is not None
     assert second.created_at - first.created_at >= timedelta(hours=1)

@@ -1,1 +1,1 @@
-"""Tests of `domain`."""
+"""The rules, alone: no database, no clock, no network."""

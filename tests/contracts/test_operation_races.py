@@ -1,0 +1,111 @@
+"""`OperationBook` when many register, claim and withdraw at once, in threads and in processes."""
+
+from collections import Counter
+
+from adapters.postgres.transactions import PostgresTransactions
+from domain.operations import Registration, State, Step
+from domain.shipping import REQUEST
+from tests.contracts.crowds import CROWD, ProcessCrowd, in_threads
+from tests.contracts.samples import parcel
+from tests.contracts.stores import PostgresStore, Store
+from tests.contracts.work import claim, claim_one, found, gate, now, register, send_one, settle
+
+ORDERS = [f"o-{number:03}" for number in range(200)]
+NEW, KNOWN, CONFLICT = Registration.NEW, Registration.KNOWN, Registration.CONFLICT
+
+
+def test_of_many_who_register_the_same_one_is_first(store: Store) -> None:
+    """The others learn that it was known."""
+    answers = in_threads(lambda _: register(store, parcel("o-1"), parcel("o-2")))
+    assert Counter(answer for answer, _ in answers) == {NEW: 1, KNOWN: CROWD - 1}
+    assert len(found(store)) == 2
+
+
+def test_of_many_who_register_contradictions_one_is_first(store: Store) -> None:
+    """The others learn that it was another."""
+    answers = in_threads(lambda number: register(store, parcel("o-1", name=f"name {number}")))
+    assert Counter(answer for (answer,) in answers) == {NEW: 1, CONFLICT: CROWD - 1}
+    first = answers.index([NEW])
+    assert now(store, parcel("o-1").key).content["ship_to"]["name"] == f"name {first}"
+
+
+def test_workers_never_hold_the_same_work(store: Store) -> None:
+    """Eight workers share two hundred operations out among them."""
+    register(store, *(parcel(order_id) for order_id in ORDERS))
+
+    def work(number: int) -> list[str]:
+        mine: list[str] = []
+        for turn in range(len(ORDERS)):
+            claimed = claim(store, f"w{number}/{turn}", limit=7)
+            if not claimed:
+                return mine
+            mine += [operation.subject for operation in claimed]
+        raise AssertionError("work without end")
+
+    shares = in_threads(work)
+    assert sorted(order_id for share in shares for order_id in share) == ORDERS
+
+
+def test_a_cancel_and_a_gate_at_once_agree(store: Store) -> None:
+    """Either it was withdrawn and nothing is sent, or it is sent and must be undone: never both, never neither."""
+    for number in range(15):
+        key, claimed = parcel(f"o-{number}").key, claim_one(store, order_id=f"o-{number}")
+        gated, undone = [], []
+
+        def race(side: int) -> None:
+            if side:
+                gated.extend(gate(store, claimed))  # noqa: B023
+            else:
+                undone.extend(store.run(lambda books: books.operations.withdraw_unsent([key], "cancelled")))  # noqa: B023
+
+        in_threads(race, 2)
+        assert len(gated) == len(undone)
+        assert now(store, key).state is (State.PROCESSING if gated else State.REFUSED)
+
+
+def test_of_a_late_worker_and_the_sweep_one_writes(store: Store) -> None:
+    """Whoever is first settles the attempt; the other writes nothing."""
+    for number in range(10):
+        sent = send_one(store, order_id=f"o-{number}")
+        steps = [Step(State.COMPLETED, "in time", {"reference": "SH-1"}), Step(State.NEEDS_CONFIRMATION, "swept")]
+        written = in_threads(lambda side: settle(store, sent, steps[side]), 2)  # noqa: B023
+        winner = written.index([sent.key])
+        assert written[1 - winner] == []
+        assert now(store, sent.key).reason == steps[winner].reason
+
+
+def claim_until_none_is_left(transactions: PostgresTransactions, number: int) -> list[str]:
+    mine: list[str] = []
+    for turn in range(len(ORDERS)):
+        claimed = transactions.run(
+            lambda books, turn=turn: books.operations.claim(
+                REQUEST, 7, lease_seconds=30, worker=f"w{number}/{turn}", max_attempts=10
+            )
+        )
+        mine += [operation.subject for operation in claimed]
+        if not claimed:
+            break
+    return mine
+
+
+def register_all(transactions: PostgresTransactions, number: int) -> list[Registration]:
+    order_ids = ORDERS if number % 2 else ORDERS[::-1]
+    parcels = [parcel(order_id) for order_id in order_ids]
+    answers = transactions.run(lambda books: books.operations.register_each(parcels))
+    return [answer for _, answer in sorted(zip(order_ids, answers, strict=True))]
+
+
+def test_processes_never_hold_the_same_work(postgres_store: PostgresStore, processes: ProcessCrowd) -> None:
+    """As threads do: Postgres decides, not this process."""
+    register(postgres_store, *(parcel(order_id) for order_id in ORDERS))
+    shares = processes.run(claim_until_none_is_left, postgres_store.database_url)
+    assert sorted(order_id for share in shares for order_id in share) == ORDERS
+
+
+def test_of_eight_processes_one_registers_each_operation(
+    postgres_store: PostgresStore, processes: ProcessCrowd
+) -> None:
+    """Equal sets in opposite orders, with no deadlock left unretried."""
+    answers = processes.run(register_all, postgres_store.database_url)
+    for votes in zip(*answers, strict=True):
+        assert Counter(votes) == {NEW: 1, KNOWN: CROWD - 1}

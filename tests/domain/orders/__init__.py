@@ -1,0 +1,1 @@
+"""Events as they come in, and how an order obeys them."""
