@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from application.transactions import Clock, Transactions
-from domain.errors import Refused
+from domain.errors import Malformed, Refused
 from domain.keys import shipment_cancel_key
 from domain.operations import (
     KINDS,
@@ -311,11 +311,11 @@ class ReadOperations:
     def find(
         self, *, state: str | None = None, kind: str | None = None, subject: str | None = None, limit: int = 1000
     ) -> Sequence[Operation]:
-        """Raises: Refused for a state or kind that does not exist."""
+        """Raises: Malformed for a state or kind that does not exist."""
         if state is not None and state not in list(State):
-            raise Refused(f"must be one of {', '.join(State)}", field="state")
+            raise Malformed("state", f"must be one of {', '.join(State)}")
         if kind is not None and kind not in KINDS:
-            raise Refused(f"must be one of {', '.join(KINDS)}", field="kind")
+            raise Malformed("kind", f"must be one of {', '.join(KINDS)}")
         states = [] if state is None else [State(state)]
         kinds = [] if kind is None else [kind]
         return self._transactions.run(

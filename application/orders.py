@@ -244,9 +244,9 @@ class ReadOrders:
     def events(
         self, *, state: str | None = None, subject: str | None = None, limit: int = 1000
     ) -> Sequence[Mapping[str, Any]]:
-        """The newest first, deliveries in conflict among them. Raises: Refused for a state that does not exist."""
+        """The newest first, deliveries in conflict among them. Raises: Malformed for a state that does not exist."""
         if state is not None and state not in list(EventState):
-            raise Refused(f"must be one of {', '.join(EventState)}", field="state")
+            raise Malformed("state", f"must be one of {', '.join(EventState)}")
         states = [] if state is None else [EventState(state)]
         return self._transactions.run(lambda books: books.inbox.find(states=states, subject=subject, limit=limit))
 

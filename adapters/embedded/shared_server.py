@@ -98,10 +98,8 @@ class SharedServer:
         if self._place is None:
             return
         place, self._place = self._place, None
-        taken_in = os.fstat(place)
         _unlock(place)
-        # A home deleted and made anew has a server of its own, which is not ours to stop.
-        if os.path.samestat(taken_in, self._users_file.stat()) and self._is_empty():
+        if self._is_empty():
             self._server.stop("fast")
             self._server.forget_address()
 

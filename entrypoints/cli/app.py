@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Final
 
-import click
 import typer
 
 from domain.errors import Malformed, Refused, Unavailable
@@ -37,16 +36,9 @@ def run(arguments: Sequence[str]) -> int:
     """Runs one command. Returns: its exit code (contract section 5)."""
     as_json = "--json" in arguments
     try:
-        app(list(arguments), standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError as help_:
-        click.echo(help_.ctx.get_help())
-        return INVALID
-    except click.ClickException as usage:
-        complain(usage.format_message(), as_json=as_json, hint=_help_of(usage))
-        return INVALID
-    except (click.exceptions.Exit, SystemExit) as exit_:
-        code = exit_.exit_code if isinstance(exit_, click.exceptions.Exit) else exit_.code
-        return code if isinstance(code, int) else 0
+        app(list(arguments))
+    except SystemExit as ended:  # typer has said what was wrong with the usage (2), or a command gave its code
+        return ended.code if isinstance(ended.code, int) else FAILED
     except (InvalidSettings, Malformed) as invalid:
         complain(str(invalid), as_json=as_json, field=getattr(invalid, "field", None))
         return INVALID
@@ -56,11 +48,4 @@ def run(arguments: Sequence[str]) -> int:
     except (Unavailable, ProcessFailed, ServersUnavailable) as failure:
         complain(str(failure), as_json=as_json)
         return FAILED
-    except click.Abort:
-        return FAILED
     return 0
-
-
-def _help_of(usage: click.ClickException) -> str:
-    context = getattr(usage, "ctx", None)
-    return f" (see: {context.command_path} --help)" if context is not None else ""

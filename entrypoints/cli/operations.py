@@ -3,7 +3,6 @@
 import getpass
 from typing import Annotated, Any, Final
 
-import click
 import typer
 
 from domain.operations import Operation
@@ -77,10 +76,10 @@ def resolve(
     Example: ikkai operations resolve shipment-request:o-1001 --happened P-77 --by mika --evidence "seen at the carrier"
     """
     if (happened is None) is not did_not_happen:
-        raise click.UsageError("give exactly one of --happened REF and --did-not-happen")
+        raise typer.BadParameter("give exactly one of --happened REF and --did-not-happen")
     for name, value in (("--happened", happened), ("--by", by), ("--evidence", evidence)):
         if value is not None and not value.strip():
-            raise click.UsageError(f"{name} must not be empty")
+            raise typer.BadParameter(f"{name} must not be empty")
     with open_container(read_settings(), broker=False) as container:
         operation = container.decide_operation().resolve(key, reference=happened, by=by, evidence=evidence)
     _print_decided(operation, as_json)

@@ -35,12 +35,12 @@ def print_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, em
     Console(markup=False, width=None if sys.stdout.isatty() else 160).print(table)
 
 
-def complain(message: str, *, as_json: bool, field: str | None = None, hint: str = "") -> None:
+def complain(message: str, *, as_json: bool, field: str | None = None) -> None:
     """What went wrong: for people on stderr, for programs as the one document."""
     if as_json:
         print_json({"error": message, "field": field})
     else:
-        print(f"ikkai: {message}{hint}", file=sys.stderr)
+        print(f"ikkai: {message}", file=sys.stderr)
 
 
 @contextmanager

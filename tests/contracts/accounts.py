@@ -1,16 +1,21 @@
 """Accounts as ledger tests look at them and bring them about."""
 
-from domain.points import EntryKind, PointAccount, PointGrant
+from domain.points import EntryKind, PointAccount, PointGrant, PointReversal
 from tests.contracts.samples import grant, reversal
-from tests.contracts.stores import Store
+from tests.contracts.stores import Runner, Store
 
 
-def grant_each(store: Store, *grants: PointGrant) -> list[bool]:
+def grant_each(store: Runner, *grants: PointGrant) -> list[bool]:
     """One call, in a transaction of its own."""
     return list(store.run(lambda books: books.ledger.grant_each_once(grants)))
 
 
-def account(store: Store, customer_id: str = "c-1") -> PointAccount:
+def reverse_each(store: Runner, *reversals: PointReversal) -> list[int]:
+    """One call, in a transaction of its own."""
+    return list(store.run(lambda books: books.ledger.reverse_each_once(reversals)))
+
+
+def account(store: Runner, customer_id: str = "c-1") -> PointAccount:
     """The account of a customer who is known."""
     store.run(lambda books: books.customers.ensure([customer_id]))
     account = store.run(lambda books: books.ledger.account(customer_id))
@@ -18,7 +23,7 @@ def account(store: Store, customer_id: str = "c-1") -> PointAccount:
     return account
 
 
-def open_lots(store: Store, customer_id: str = "c-1") -> dict[str, int]:
+def open_lots(store: Runner, customer_id: str = "c-1") -> dict[str, int]:
     """What is left to spend, by order, the first to be spent first."""
     return {lot.order_id: lot.remaining for lot in account(store, customer_id).lots}
 
@@ -27,5 +32,5 @@ def bring_into_debt(store: Store, points: int) -> None:
     """Customer c-1 spends the points of an order (o-0), which is then cancelled."""
     grant_each(store, grant("o-0", points))
     store.lower(EntryKind.REDEEM, "c-1", "o-0", points)
-    store.run(lambda books: books.ledger.reverse_each_once([reversal("o-0")]))
+    reverse_each(store, reversal("o-0"))
     assert account(store).debt == points

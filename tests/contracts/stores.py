@@ -41,15 +41,19 @@ class Books(Protocol):
     def dead_letters(self) -> DeadLetters: ...
 
 
-class Store(Protocol):
-    """Books, the clock they read, and what a test must be able to do behind their backs."""
-
-    @property
-    def transactions(self) -> Transactions[Books]: ...
+class Runner(Protocol):
+    """Whatever runs units of work."""
 
     def run(self, work: Callable[[Books], T]) -> T:
         """One transaction."""
         ...
+
+
+class Store(Runner, Protocol):
+    """Books, the clock they read, and what a test must be able to do behind their backs."""
+
+    @property
+    def transactions(self) -> Transactions[Books]: ...
 
     def now(self) -> datetime: ...
 

@@ -1,13 +1,13 @@
 """`OperationBook` when many register, claim and withdraw at once, in threads and in processes."""
 
+import itertools
 from collections import Counter
 
 from adapters.postgres.transactions import PostgresTransactions
-from domain.operations import Registration, State, Step
-from domain.shipping import REQUEST
+from domain.operations import Operation, Registration, State, Step
 from tests.contracts.crowds import CROWD, ProcessCrowd, in_threads
 from tests.contracts.samples import parcel
-from tests.contracts.stores import PostgresStore, Store
+from tests.contracts.stores import PostgresStore, Runner, Store
 from tests.contracts.work import claim, claim_one, found, gate, now, register, send_one, settle
 
 ORDERS = [f"o-{number:03}" for number in range(200)]
@@ -29,20 +29,21 @@ def test_of_many_who_register_contradictions_one_is_first(store: Store) -> None:
     assert now(store, parcel("o-1").key).content["ship_to"]["name"] == f"name {first}"
 
 
+def claim_until_none_is_left(store: Runner, number: int) -> list[str]:
+    mine: list[str] = []
+    for turn in itertools.count():
+        claimed = claim(store, f"w{number}/{turn}", limit=7)
+        if not claimed:
+            break
+        mine += [operation.subject for operation in claimed]
+    return mine
+
+
 def test_workers_never_hold_the_same_work(store: Store) -> None:
     """Eight workers share two hundred operations out among them."""
     register(store, *(parcel(order_id) for order_id in ORDERS))
 
-    def work(number: int) -> list[str]:
-        mine: list[str] = []
-        for turn in range(len(ORDERS)):
-            claimed = claim(store, f"w{number}/{turn}", limit=7)
-            if not claimed:
-                return mine
-            mine += [operation.subject for operation in claimed]
-        raise AssertionError("work without end")
-
-    shares = in_threads(work)
+    shares = in_threads(lambda number: claim_until_none_is_left(store, number))
     assert sorted(order_id for share in shares for order_id in share) == ORDERS
 
 
@@ -50,15 +51,13 @@ def test_a_cancel_and_a_gate_at_once_agree(store: Store) -> None:
     """Either it was withdrawn and nothing is sent, or it is sent and must be undone: never both, never neither."""
     for number in range(15):
         key, claimed = parcel(f"o-{number}").key, claim_one(store, order_id=f"o-{number}")
-        gated, undone = [], []
-
-        def race(side: int) -> None:
-            if side:
-                gated.extend(gate(store, claimed))  # noqa: B023
-            else:
-                undone.extend(store.run(lambda books: books.operations.withdraw_unsent([key], "cancelled")))  # noqa: B023
-
-        in_threads(race, 2)
+        gated: list[Operation] = []
+        undone: list[str] = []
+        race = (
+            lambda: gated.extend(gate(store, claimed)),  # noqa: B023
+            lambda: undone.extend(store.run(lambda books: books.operations.withdraw_unsent([key], "cancelled"))),  # noqa: B023
+        )
+        in_threads(lambda side: race[side](), 2)  # noqa: B023
         assert len(gated) == len(undone)
         assert now(store, key).state is (State.PROCESSING if gated else State.REFUSED)
 
@@ -74,24 +73,10 @@ def test_of_a_late_worker_and_the_sweep_one_writes(store: Store) -> None:
         assert now(store, sent.key).reason == steps[winner].reason
 
 
-def claim_until_none_is_left(transactions: PostgresTransactions, number: int) -> list[str]:
-    mine: list[str] = []
-    for turn in range(len(ORDERS)):
-        claimed = transactions.run(
-            lambda books, turn=turn: books.operations.claim(
-                REQUEST, 7, lease_seconds=30, worker=f"w{number}/{turn}", max_attempts=10
-            )
-        )
-        mine += [operation.subject for operation in claimed]
-        if not claimed:
-            break
-    return mine
-
-
 def register_all(transactions: PostgresTransactions, number: int) -> list[Registration]:
     order_ids = ORDERS if number % 2 else ORDERS[::-1]
     parcels = [parcel(order_id) for order_id in order_ids]
-    answers = transactions.run(lambda books: books.operations.register_each(parcels))
+    answers = register(transactions, *parcels)
     return [answer for _, answer in sorted(zip(order_ids, answers, strict=True))]
 
 

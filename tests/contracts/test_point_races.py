@@ -2,13 +2,13 @@
 
 from adapters.postgres.transactions import PostgresTransactions
 from domain.points import PointGrant
-from tests.contracts.accounts import account, grant_each
+from tests.contracts.accounts import account, grant_each, reverse_each
 from tests.contracts.crowds import CROWD, ProcessCrowd, in_threads
 from tests.contracts.samples import grant, reversal
 from tests.contracts.stores import PostgresStore, Store
 
 ORDERS = [f"o-{number}" for number in range(20)]
-CUSTOMERS = [f"c-{number:02}" for number in range(30)]
+CUSTOMERS = [f"c-{number:02}" for number in range(12)]
 
 
 def test_of_eight_threads_one_grants_each_order(store: Store) -> None:
@@ -23,11 +23,7 @@ def test_of_eight_threads_one_takes_each_order_back(store: Store) -> None:
     grant_each(store, *(grant(order_id) for order_id in ORDERS))
 
     def cancel(_: int) -> list[int]:
-        return [
-            points
-            for order_id in ORDERS
-            for points in store.run(lambda books, o=order_id: books.ledger.reverse_each_once([reversal(o)]))
-        ]
+        return [points for order_id in ORDERS for points in reverse_each(store, reversal(order_id))]
 
     assert [sum(taken) for taken in zip(*in_threads(cancel), strict=True)] == [100] * len(ORDERS)
     assert account(store).balance == 0
@@ -41,18 +37,21 @@ def test_grants_and_reversals_of_one_customer_at_once_add_up(store: Store) -> No
         for order_id in ORDERS[number::CROWD]:
             if number % 2:
                 grant_each(store, grant(f"new-{order_id}", 7))
-            store.run(lambda books, o=order_id: books.ledger.reverse_each_once([reversal(o)]))
+            reverse_each(store, reversal(order_id))
 
     in_threads(work)
     new = sum(1 for number in range(1, CROWD, 2) for _ in ORDERS[number::CROWD])
     assert account(store).balance == 7 * new
 
 
-def grants_for_all(number: int, rounds: int = 10) -> list[list[PointGrant]]:
+ROUNDS = 5
+
+
+def grants_for_all(number: int) -> list[list[PointGrant]]:
     """Sets over the same customers, forwards for half of the crowd and backwards for the other half."""
     sets = [
         [grant(f"{customer_id}-{number}-{turn}", 1, customer_id=customer_id) for customer_id in CUSTOMERS]
-        for turn in range(rounds)
+        for turn in range(ROUNDS)
     ]
     return sets if number % 2 else [grants[::-1] for grants in sets]
 
@@ -61,22 +60,21 @@ def test_sets_in_opposite_order_of_customers_all_succeed(store: Store) -> None:
     """Locks are taken in one order, so that no two sets wait for each other for ever."""
     answers = in_threads(lambda number: [grant_each(store, *grants) for grants in grants_for_all(number)])
     assert all(all(answer) for sets in answers for answer in sets)
-    assert {account(store, customer_id).balance for customer_id in CUSTOMERS} == {CROWD * 10}
+    assert {account(store, customer_id).balance for customer_id in CUSTOMERS} == {CROWD * ROUNDS}
 
 
 def grant_all_orders(transactions: PostgresTransactions, _: int) -> list[bool]:
-    return [transactions.run(lambda books, o=o: books.ledger.grant_once(grant(o))) for o in ORDERS]
+    return [grant_each(transactions, grant(order_id)) == [True] for order_id in ORDERS]
 
 
 def grant_in_opposite_orders(transactions: PostgresTransactions, number: int) -> list[bool]:
-    sets = grants_for_all(number)
-    return [all(transactions.run(lambda books, g=g: books.ledger.grant_each_once(g))) for g in sets]
+    return [all(grant_each(transactions, *grants)) for grants in grants_for_all(number)]
 
 
 def grant_overlapping_sets(transactions: PostgresTransactions, number: int) -> list[bool]:
     order_ids = ORDERS if number % 2 else ORDERS[::-1]
     grants = [grant(order_id, customer_id=f"c-{order_id}") for order_id in order_ids]
-    answers = transactions.run(lambda books: books.ledger.grant_each_once(grants))
+    answers = grant_each(transactions, *grants)
     return [new for _, new in sorted(zip(order_ids, answers, strict=True))]
 
 
@@ -101,4 +99,4 @@ def test_processes_with_sets_in_opposite_order_all_succeed(
     """No deadlock is left unretried."""
     answers = processes.run(grant_in_opposite_orders, postgres_store.database_url)
     assert all(all(sets) for sets in answers)
-    assert {account(postgres_store, customer_id).balance for customer_id in CUSTOMERS} == {CROWD * 10}
+    assert {account(postgres_store, customer_id).balance for customer_id in CUSTOMERS} == {CROWD * ROUNDS}

@@ -4,17 +4,12 @@ from datetime import date
 
 import pytest
 
-from domain.points import EntryKind, PointReversal
-from tests.contracts.accounts import account, bring_into_debt, grant_each, open_lots
+from domain.points import EntryKind
+from tests.contracts.accounts import account, bring_into_debt, grant_each, open_lots, reverse_each
 from tests.contracts.samples import grant, reversal
 from tests.contracts.stores import Store
 
 SOON, LATER, LAST = date(2027, 1, 31), date(2027, 2, 28), date(2027, 3, 31)
-
-
-def reverse_each(store: Store, *reversals: PointReversal) -> list[int]:
-    """One call, in a transaction of its own."""
-    return list(store.run(lambda books: books.ledger.reverse_each_once(reversals)))
 
 
 def test_a_grant_is_taken_back_from_its_own_lot(store: Store) -> None:

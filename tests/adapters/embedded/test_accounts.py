@@ -4,7 +4,7 @@ from pathlib import Path
 
 from adapters.embedded import EmbeddedServers
 from adapters.embedded.accounts import Account
-from tests.adapters.embedded.conftest import standing_in
+from tests.adapters.embedded.conftest import users_in
 from tests.adapters.embedded.keepsake import assert_it_is_kept, write_something
 from tests.adapters.embedded.visitor import Visitor
 
@@ -17,7 +17,7 @@ def test_an_ordinary_user_needs_no_rights(home: Path) -> None:
     user.let_through(home)
     visitor = Visitor(home, user)
     visitor.urls()
-    assert {process.uids().effective for process in standing_in(home)} == {user.user_id}
+    assert users_in(home) == {user.user_id}
     visitor.leave()
 
 
@@ -31,7 +31,7 @@ def test_root_works_in_the_home_of_an_ordinary_user(home: Path) -> None:
     first.leave()
     with EmbeddedServers(home) as urls:
         assert_it_is_kept(urls)
-        assert {process.uids().effective for process in standing_in(home)} == {user.user_id}
+        assert users_in(home) == {user.user_id}
     last = Visitor(home, user)
     assert_it_is_kept(last.urls())
     last.leave()
@@ -40,6 +40,6 @@ def test_root_works_in_the_home_of_an_ordinary_user(home: Path) -> None:
 def test_postgresql_never_runs_as_root(home: Path) -> None:
     """Root gets a database that runs as somebody who may do nothing else."""
     with EmbeddedServers(home, broker=False):
-        users = {process.uids().effective for process in standing_in(home)}
+        users = users_in(home)
         assert users == {Account.current_or_unprivileged().user_id}
         assert 0 not in users

@@ -2,7 +2,10 @@
 
 import os
 import shutil
+import signal
 import socket
+import subprocess
+import sys
 from contextlib import closing, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -60,6 +63,19 @@ def test_a_killed_server_comes_back_where_its_users_look_for_it(home: Path) -> N
             assert urls_again == urls
         assert_it_is_kept(urls)
     assert standing_in(home) == []
+
+
+def test_an_initdb_that_outlived_its_ikkai_is_ended_and_its_work_thrown_away(home: Path) -> None:
+    """A killed first start leaves half a database, perhaps with its maker still at work: neither stays."""
+    half_made = home / "postgres" / "initialising-1"
+    half_made.mkdir(parents=True)
+    half_made.joinpath("PG_VERSION").write_text("18\n")
+    maker = home / "initdb"
+    shutil.copy(sys.executable, maker)
+    with subprocess.Popen([maker, "-c", "input()"], cwd=half_made, stdin=subprocess.PIPE) as process:
+        with EmbeddedServers(home, broker=False):
+            assert not half_made.exists()
+        assert process.wait() == -signal.SIGKILL
 
 
 def test_orphans_of_a_killed_postgresql_do_not_hinder_the_next(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,18 +6,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import psutil
-
 from adapters.embedded import EmbeddedServers
-from tests.adapters.embedded.conftest import standing_in
+from tests.adapters.embedded.conftest import servers_of, standing_in
 from tests.adapters.embedded.keepsake import assert_it_is_kept, write_something
 from tests.adapters.embedded.visitor import DEADLINE_SECONDS, Visitor
-
-
-def servers_of(home: Path) -> set[psutil.Process]:
-    """The two servers, without the processes that PostgreSQL starts for itself."""
-    standing = standing_in(home)
-    return {process for process in standing if process.ppid() not in {parent.pid for parent in standing}}
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -56,7 +48,7 @@ def test_each_server_is_shared_by_itself(home: Path) -> None:
     with EmbeddedServers(home, database=False):
         with EmbeddedServers(home):
             assert len(servers_of(home)) == 2
-        assert [process.name() for process in standing_in(home)] == ["redis-server"]
+        assert [process.info["name"] for process in standing_in(home)] == ["redis-server"]
 
 
 def test_servers_outlive_a_killed_user_until_the_next_one_leaves(home: Path) -> None:
@@ -108,7 +100,7 @@ def test_ctrl_c_reaches_ikkai_and_not_its_servers(home: Path) -> None:
     """An orderly end after Ctrl-C still has its servers, and then stops them."""
     visitor = Visitor(home)
     visitor.urls()
-    groups = {os.getpgid(process.pid) for process in standing_in(home)}
+    groups = {os.getpgid(process.pid) for process in servers_of(home)}
     assert os.getpgid(visitor.process.pid) not in groups
     os.killpg(visitor.process.pid, signal.SIGINT)
     _, errors = visitor.process.communicate(timeout=DEADLINE_SECONDS)
@@ -130,5 +122,5 @@ def test_no_lock_is_inherited(home: Path) -> None:
     with EmbeddedServers(home):
         locks = {str(path) for path in home.glob("*/guard")} | {str(path) for path in home.glob("*/users")}
         assert locks
-        opened = {file.path for process in standing_in(home) for file in process.open_files()}
+        opened = {file.path for process in servers_of(home) for file in process.open_files()}
         assert not locks & opened

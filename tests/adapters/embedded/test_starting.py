@@ -11,7 +11,7 @@ import redis
 import sqlalchemy
 
 from adapters.embedded import EmbeddedServers
-from tests.adapters.embedded.conftest import standing_in
+from tests.adapters.embedded.conftest import servers_of, standing_in
 from tests.adapters.embedded.keepsake import assert_it_is_kept, write_something
 
 
@@ -52,7 +52,7 @@ def test_nobody_else_on_the_machine_can_enter(home: Path) -> None:
     with EmbeddedServers(home) as urls:
         listening = {
             connection.laddr.ip
-            for process in standing_in(home)
+            for process in servers_of(home)
             for connection in process.net_connections(kind="inet")
             if connection.status == psutil.CONN_LISTEN
         }
@@ -65,14 +65,16 @@ def test_nobody_else_on_the_machine_can_enter(home: Path) -> None:
     assert [path for path in closed if path.stat().st_mode & 0o077] == []
 
 
-def test_servers_inherit_no_secret_and_no_setting_of_ours(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither a secret in our environment nor a PGPORT meant for another database reaches the servers."""
+def test_servers_inherit_nothing_that_is_ours(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither our secrets nor a setting meant for another database reach a server, which runs as somebody else."""
     monkeypatch.setenv("IKKAI_STRIPE_API_KEY", "sk_test_1")
-    monkeypatch.setenv("PGPORT", "6000")
-    with EmbeddedServers(home):
-        environments = [process.environ() for process in standing_in(home) if "server" in process.name()]
-        assert environments
-        assert not any("IKKAI_STRIPE_API_KEY" in environment for environment in environments)
+    monkeypatch.setenv("PGOPTIONS", "-c timezone=Asia/Tokyo")
+    with EmbeddedServers(home, broker=False) as urls, psycopg.connect(urls.database_url) as database:
+        database.execute("CREATE TABLE environment (variable text)")
+        database.execute("COPY environment FROM PROGRAM 'env'")
+        variables = {str(line).partition("=")[0] for (line,) in database.execute("SELECT variable FROM environment")}
+        assert "PATH" in variables
+        assert not {"IKKAI_STRIPE_API_KEY", "PGOPTIONS"} & variables
 
 
 def test_sqlalchemy_takes_the_database_url(home: Path) -> None:
