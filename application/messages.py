@@ -13,7 +13,7 @@ class DeadLetters(Protocol):
         """Keeps a message as it came; the same one on the same queue is kept once."""
         ...
 
-    def find(self, limit: int) -> Sequence[Mapping[str, Any]]:
+    def find(self, limit: int | None) -> Sequence[Mapping[str, Any]]:
         """The newest first."""
         ...
 
@@ -41,5 +41,5 @@ class ReadDeadLetters:
     def __init__(self, transactions: Transactions[MessageBooks]) -> None:
         self._transactions = transactions
 
-    def execute(self, limit: int = 1000) -> Sequence[Mapping[str, Any]]:
+    def execute(self, limit: int | None = None) -> Sequence[Mapping[str, Any]]:
         return self._transactions.run(lambda books: books.dead_letters.find(limit))

@@ -309,7 +309,7 @@ class ReadOperations:
         self._transactions = transactions
 
     def find(
-        self, *, state: str | None = None, kind: str | None = None, subject: str | None = None, limit: int = 1000
+        self, *, state: str | None = None, kind: str | None = None, subject: str | None = None, limit: int | None = None
     ) -> Sequence[Operation]:
         """Raises: Malformed for a state or kind that does not exist."""
         if state is not None and state not in list(State):
@@ -321,6 +321,11 @@ class ReadOperations:
         return self._transactions.run(
             lambda books: books.operations.find(states=states, kinds=kinds, subject=subject, limit=limit)
         )
+
+    def waiting_for_a_person(self) -> bool:
+        """Whether anything is parked or needs confirmation."""
+        states = [state for state in State if state.waits_for_a_person]
+        return bool(self._transactions.run(lambda books: books.operations.find(states=states, limit=1)))
 
     def get(self, key: str) -> Operation:
         """Raises: Refused for an unknown key."""

@@ -242,7 +242,7 @@ class ReadOrders:
         return self._transactions.run(lambda books: books.orders.get(order_id))
 
     def events(
-        self, *, state: str | None = None, subject: str | None = None, limit: int = 1000
+        self, *, state: str | None = None, subject: str | None = None, limit: int | None = None
     ) -> Sequence[Mapping[str, Any]]:
         """The newest first, deliveries in conflict among them. Raises: Malformed for a state that does not exist."""
         if state is not None and state not in list(EventState):

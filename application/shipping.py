@@ -130,12 +130,12 @@ class ReadShipments:
     def __init__(self, transactions: Transactions[ShippingBooks]) -> None:
         self._transactions = transactions
 
-    def execute(self, *, state: str | None = None, order_id: str | None = None, limit: int = 1000) -> list[Shipment]:
+    def execute(self, *, state: str | None = None, order_id: str | None = None) -> list[Shipment]:
         """The newest first."""
 
         def read(books: ShippingBooks) -> list[Shipment]:
-            requests = books.operations.find(kinds=[REQUEST], subject=order_id, limit=limit)
-            cancels = books.operations.find(kinds=[CANCEL], subject=order_id, limit=limit)
+            requests = books.operations.find(kinds=[REQUEST], subject=order_id)
+            cancels = books.operations.find(kinds=[CANCEL], subject=order_id)
             by_parcel = {(cancel.subject, cancel.number): cancel for cancel in cancels}
             return [Shipment.of(request, by_parcel.get((request.subject, request.number))) for request in requests]
 

@@ -306,9 +306,9 @@ class OperationBook(Protocol):
         ...
 
     def find(
-        self, *, states: Sequence[State] = (), kinds: Sequence[str] = (), subject: str | None = None, limit: int = 1000
+        self, *, states: Sequence[State] = (), kinds: Sequence[str] = (), subject: str | None = None, limit: int | None = None
     ) -> Sequence[Operation]:
-        """Operations to look at, the newest first."""
+        """Operations to look at, the newest first; all of them unless there is a limit."""
         ...
 
     def decide(self, key: str, expected: State, step: Step, *, by: str, evidence: str) -> bool:

@@ -9,7 +9,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final, Self
 
 logger = logging.getLogger(__name__)
@@ -31,20 +33,34 @@ class Process:
     arguments: Sequence[str]
     environment: Mapping[str, str]
     lives_once: bool = False
+    log: Path | None = None  # where its stderr goes; ours, where none is given
     child: subprocess.Popen[str] | None = None
     announced: Mapping[str, Any] = field(default_factory=dict)
 
-    def start(self) -> None:
-        """Starts it and waits until it is ready. Raises: ProcessFailed."""
+    def launch(self) -> None:
+        """Starts it, without waiting until it is ready."""
         command = [sys.executable, "-m", *self.arguments]
-        self.child = subprocess.Popen(command, env=dict(self.environment), stdout=subprocess.PIPE, text=True)
+        with nullcontext(None) if self.log is None else self.log.open("a") as log:
+            self.child = subprocess.Popen(
+                command, env=dict(self.environment), stdout=subprocess.PIPE, stderr=log, text=True
+            )
+
+    def await_ready(self) -> None:
+        """Waits until it is ready. Raises: ProcessFailed."""
+        assert self.child is not None
         assert self.child.stdout is not None
         ready, _, _ = select.select([self.child.stdout], [], [], START_SECONDS)
         line = self.child.stdout.readline() if ready else ""
         if not line:
             self.kill()
-            raise ProcessFailed(f"the {self.name} did not get ready; its last words stand above")
+            where = "above" if self.log is None else f"in {self.log}"
+            raise ProcessFailed(f"the {self.name} did not get ready; its last words stand {where}")
         self.announced = json.loads(line)
+
+    def start(self) -> None:
+        """Starts it and waits until it is ready. Raises: ProcessFailed."""
+        self.launch()
+        self.await_ready()
 
     @property
     def pid(self) -> int:
@@ -73,11 +89,16 @@ class Supervisor:
     def __init__(self) -> None:
         self.processes: list[Process] = []
 
-    def start(self, process: Process) -> Process:
-        """Starts a process and keeps it running from now on. Raises: ProcessFailed when it does not get ready."""
-        process.start()
-        self.processes.append(process)
-        return process
+    def start(self, *processes: Process) -> None:
+        """Starts processes side by side and keeps them running from now on.
+
+        Raises: ProcessFailed when one does not get ready.
+        """
+        self.processes += processes
+        for process in processes:
+            process.launch()
+        for process in processes:
+            process.await_ready()
 
     def tend(self) -> None:
         """Starts again what has ended. Raises: ProcessFailed for a process whose end must not be papered over."""
@@ -101,7 +122,8 @@ class Supervisor:
                 process.signal(signal.SIGTERM)
             until = time.monotonic() + STOP_SECONDS
             for process in processes:
-                assert process.child is not None
+                if process.child is None:
+                    continue
                 try:
                     process.child.wait(timeout=max(0.1, until - time.monotonic()))
                 except subprocess.TimeoutExpired:

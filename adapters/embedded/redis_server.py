@@ -60,7 +60,8 @@ class RedisServer:
         self._folder = folder
         self._data = folder / "data"
         self._log = folder / "server.log"
-        # Holds port and password. Kept while a server may be running, so that all processes find the same one.
+        # Both hold the password. Kept while a server may be running, so that all processes find the same one.
+        self._settings_file = folder / "redis.conf"
         self._address_file = folder / "url"
         self.processes = ServerProcesses(self._data, ("redis", "valkey"), self._data / "redis.pid")
 
@@ -89,6 +90,7 @@ class RedisServer:
         self.processes.end(*([(SIGTERM, STOP_SECONDS)] if mode == "fast" else []))
 
     def forget_address(self) -> None:
+        self._settings_file.unlink(missing_ok=True)
         self._address_file.unlink(missing_ok=True)
 
     def _starts(self) -> bool:
@@ -97,10 +99,10 @@ class RedisServer:
         binary = _binary(account)
         for _ in range(PORT_ATTEMPTS):
             port, password = self._choose_address()
-            settings_file = self._folder / "redis.conf"
-            _write_private(settings_file, SETTINGS.format(address=ADDRESS, port=port, password=password), account)
+            settings = SETTINGS.format(address=ADDRESS, port=port, password=password)
+            _write_private(self._settings_file, settings, account)
             _write_private(self._address_file, f"redis://:{password}@{ADDRESS}:{port}/0", account)
-            is_alive = processes.launch([str(binary), str(settings_file)], account, self._data, self._log)
+            is_alive = processes.launch([str(binary), str(self._settings_file)], account, self._data, self._log)
             if self._comes_up(is_alive):
                 return True
             self.processes.end()

@@ -88,10 +88,10 @@ def taken_on(reply: Reply, *, key: str, order_id: str) -> Answer:
         return _if_believed(reply, lambda: _booked(reply, key, order_id))
     if reply.status == HTTPStatus.ACCEPTED:
         return _if_believed(reply, lambda: _accepted(reply, key, order_id))
-    complaint = complaint_in(reply)
+    complaint = _complaint_in(reply)
     if complaint is not None and complaint.says(HTTPStatus.UNPROCESSABLE_ENTITY, "idempotency_mismatch"):
         return Answer(Outcome.FLAGGED, f"the carrier knows our key with other content: {complaint}")
-    return sorted_no(reply)
+    return _sorted_no(reply)
 
 
 def _booked(reply: Reply, key: str, order_id: str) -> Answer:
@@ -113,10 +113,10 @@ def called_back(reply: Reply, *, parcel: CarriersParcel, key: str, order_id: str
     """
     if reply.status == HTTPStatus.OK:
         return _if_believed(reply, lambda: _cancelled(reply, parcel, key, order_id))
-    complaint = complaint_in(reply)
+    complaint = _complaint_in(reply)
     if complaint is not None and complaint.says(HTTPStatus.CONFLICT, "too_late"):
         return Answer(Outcome.FLAGGED, "too late: the parcel has left")
-    answer = sorted_no(reply)
+    answer = _sorted_no(reply)
     in_conflict = complaint is not None and (reply.status, answer.outcome) == (HTTPStatus.CONFLICT, Outcome.UNKNOWN)
     if in_conflict or answer.outcome is Outcome.REFUSED:
         return Answer(Outcome.FLAGGED, f"the carrier does not stop it: {answer.reason}")
@@ -138,9 +138,9 @@ def _if_believed(reply: Reply, read: Callable[[], Answer]) -> Answer:
         return Answer(Outcome.UNKNOWN, f"{wrong}: {reply.glimpse()}")
 
 
-def sorted_no(reply: Reply) -> Answer:
+def _sorted_no(reply: Reply) -> Answer:
     """Whatever is not a yes, by its status and by whether the carrier itself speaks."""
-    complaint = complaint_in(reply)
+    complaint = _complaint_in(reply)
     reason = reply.glimpse() if complaint is None else str(complaint)
     outcome = _outcome(reply.status, complaint)
     if outcome is Outcome.NOT_SENT:
@@ -160,7 +160,7 @@ def _outcome(status: int, complaint: Complaint | None) -> Outcome:
     return Outcome.NOT_SENT if status == HTTPStatus.FORBIDDEN else Outcome.REFUSED
 
 
-def complaint_in(reply: Reply) -> Complaint | None:
+def _complaint_in(reply: Reply) -> Complaint | None:
     """The error in the carrier's own form; a proxy's page, or another machine's error, is none."""
     content = reply.content()
     error = None if content is None else content.get("error")

@@ -25,6 +25,6 @@ class PostgresDeadLetters:
         letter = {"queue": queue, "body": body, "digest": hashlib.sha256(body).digest(), "reason": reason}
         self._connection.execute(_KEEP, letter)
 
-    def find(self, limit: int) -> Sequence[Mapping[str, Any]]:
+    def find(self, limit: int | None) -> Sequence[Mapping[str, Any]]:
         rows = self._connection.execute(_FIND, {"limit": limit})
         return [{**row._mapping, "body": row.body.decode("utf-8", "replace")} for row in rows]

@@ -107,7 +107,7 @@ class EventInbox(Protocol):
 
     def mark(self, verdicts: Mapping[int, Verdict]) -> None: ...
 
-    def find(self, *, states: Sequence[EventState], subject: str | None, limit: int) -> Sequence[Mapping[str, Any]]:
+    def find(self, *, states: Sequence[EventState], subject: str | None, limit: int | None) -> Sequence[Mapping[str, Any]]:
         """Events to look at, the newest first, deliveries in conflict among them."""
         ...
 

@@ -25,7 +25,7 @@ def summary(operation: Operation) -> dict[str, Any]:
 def list_(
     state: Annotated[str | None, typer.Option(help="Only operations in this state.")] = None,
     kind: Annotated[str | None, typer.Option(help="Only operations of this kind.")] = None,
-    limit: Annotated[int, typer.Option(min=1)] = 1000,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Operations, the newest first. Example: ikkai operations list --state needs_confirmation"""

@@ -40,7 +40,7 @@ def import_(file: File, format_: Format = "auto", encoding: Encoding = None, as_
 def list_(
     state: Annotated[str | None, typer.Option(help="Only events in this state.")] = None,
     subject: Annotated[str | None, typer.Option(help="Only events of this order or customer.")] = None,
-    limit: Annotated[int, typer.Option(min=1)] = 1000,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Events and what became of each, the newest first. Example: ikkai events list --state conflict"""
@@ -55,7 +55,7 @@ def list_(
 
 
 @commands.command(name="dead-letters")
-def dead_letters(limit: Annotated[int, typer.Option(min=1)] = 1000, as_json: AsJson = False) -> None:
+def dead_letters(limit: Annotated[int | None, typer.Option(min=1)] = None, as_json: AsJson = False) -> None:
     """Messages from the queue that no actor could take. Example: ikkai events dead-letters"""
     with open_container(read_settings(), broker=False) as container:
         rows = [dict(row) for row in container.read_dead_letters().execute(limit)]

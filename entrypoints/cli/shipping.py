@@ -32,12 +32,11 @@ def request(
 def list_(
     state: Annotated[str | None, typer.Option(help="Only parcels in this state.")] = None,
     order: Annotated[str | None, typer.Option(help="Only parcels of this order.")] = None,
-    limit: Annotated[int, typer.Option(min=1)] = 1000,
     as_json: AsJson = False,
 ) -> None:
     """Parcels, the newest first. Example: ikkai shipments list --state needs_confirmation"""
     with open_container(read_settings(), broker=False) as container:
-        shipments = container.read_shipments().execute(state=state, order_id=order, limit=limit)
+        shipments = container.read_shipments().execute(state=state, order_id=order)
     rows = [asdict(shipment) for shipment in shipments]
     if as_json:
         print_json(rows)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 from pydantic import SecretStr
 
+from entrypoints.cli.output import WAITING
 from entrypoints.container import Container, open_container
 from entrypoints.crew import start_api, start_crew, start_sandbox
 from entrypoints.processes import Stop
@@ -62,13 +63,19 @@ def work(
     threads: Threads = 8,
     until_idle: Annotated[bool, typer.Option("--until-idle", help="Stop when nothing is due.")] = False,
 ) -> None:
-    """Runs the dispatcher and workers in the foreground. Example: ikkai work --until-idle"""
+    """Runs the dispatcher and workers in the foreground; exit code 3 when something waits for a person.
+
+    Example: ikkai work --until-idle
+    """
     stop = Stop(with_parent=False)
     with open_container(read_settings()) as container, Supervisor() as supervisor:
         start_crew(supervisor, container.settings(), workers=workers, threads=threads)
         while not stop.is_set and not (until_idle and is_idle(container)):
             supervisor.tend()
             time.sleep(TEND_SECONDS)
+        waiting = container.read_operations().waiting_for_a_person()
+    if waiting:
+        raise typer.Exit(WAITING)
 
 
 def is_idle(container: Container) -> bool:

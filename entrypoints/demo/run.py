@@ -62,10 +62,12 @@ def run_demo(plan: DemoPlan) -> DemoResult:
     settings = _own_settings(plan.home)
     with open_container(settings) as container, Supervisor() as supervisor:
         settings = container.settings()
-        sandbox = start_sandbox(supervisor, settings)
+        log = plan.home / "crew.log"
+        sandbox = start_sandbox(supervisor, settings, log=log)
         carrier = {"carrier_url": sandbox, "carrier_token": SecretStr("demo")}
         _script_faults(sandbox, plan.events)
-        workers = start_crew(supervisor, settings.model_copy(update=carrier), workers=WORKERS, threads=THREADS)
+        settings = settings.model_copy(update=carrier)
+        workers = start_crew(supervisor, settings, workers=WORKERS, threads=THREADS, log=log)
         with progress("delivering", plan.events) as bar:
             delivered = _deliver(container, sample, bar.to)
         killed = 0

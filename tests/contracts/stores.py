@@ -1,7 +1,6 @@
 """The two stores that every contract is tested on, one in memory and one in Postgres, handled alike."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final, Protocol, TypeVar
 
@@ -87,11 +86,7 @@ class InMemoryStore:
         self._clock.advance(seconds)
 
     def lower(self, kind: EntryKind, customer_id: str, order_id: str, points: int) -> None:
-        ledger, fact = self.transactions.books.ledger, (order_id, "order_confirmed")
-        lot = ledger.lots[fact]
-        expired = points if kind is EntryKind.EXPIRE else 0
-        ledger.lots[fact] = replace(lot, remaining=lot.remaining - points, expired=lot.expired + expired)
-        ledger.post(customer_id, kind, -points, fact)
+        self.transactions.books.ledger.lower(kind, customer_id, (order_id, "order_confirmed"), points)
 
     def tallies(self) -> Sequence[Tally]:
         return in_memory_tallies(self.transactions.books.ledger)

@@ -7,7 +7,7 @@ def keep(store: Store, queue: str, body: bytes, reason: str = "not JSON") -> Non
     store.run(lambda books: books.dead_letters.keep(queue, body, reason))
 
 
-def kept(store: Store, limit: int = 1000) -> list[tuple[str, str, str]]:
+def kept(store: Store, limit: int | None = None) -> list[tuple[str, str, str]]:
     letters = store.run(lambda books: books.dead_letters.find(limit))
     return [(letter["queue"], letter["body"], letter["reason"]) for letter in letters]
 

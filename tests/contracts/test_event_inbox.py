@@ -27,7 +27,7 @@ def mark(store: Store, **verdicts: Verdict) -> None:
 
 
 def find(
-    store: Store, *states: EventState, subject: str | None = None, limit: int = 1000
+    store: Store, *states: EventState, subject: str | None = None, limit: int | None = None
 ) -> Sequence[Mapping[str, Any]]:
     return store.run(lambda books: books.inbox.find(states=states, subject=subject, limit=limit))
 

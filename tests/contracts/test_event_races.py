@@ -28,7 +28,7 @@ def test_of_many_contradicting_deliveries_at_once_one_is_new(store: Store) -> No
     )
     assert Counter(answer for (answer,) in answers) == {NEW: 1, CONFLICT: CROWD - 1}
     states = Counter(
-        one["state"] for one in store.run(lambda books: books.inbox.find(states=[], subject=None, limit=99))
+        one["state"] for one in store.run(lambda books: books.inbox.find(states=[], subject=None, limit=None))
     )
     assert states == {"accepted": 1, "conflict": CROWD - 1}
 

@@ -86,6 +86,16 @@ def test_a_claim_is_found_again_by_the_claimants_name(store: Store) -> None:
     assert [operation.epoch for operation in claim(store, "w/1", limit=2)] == [1, 1]
 
 
+def test_what_the_same_name_holds_of_another_kind_is_not_found_again(store: Store) -> None:
+    """A worker that does two kinds of work at once never takes one for the other."""
+    claim_one(store, "w/1")
+    register(store, cancellation("o-1", 1))
+    claimed = store.run(
+        lambda books: books.operations.claim(CANCEL, 10, lease_seconds=30, worker="w/1", max_attempts=10)
+    )
+    assert [operation.kind for operation in claimed] == [CANCEL]
+
+
 def test_a_settled_claim_is_not_found_again(store: Store) -> None:
     """Once nothing is left of its claim, a name claims anew."""
     settle(store, claim_one(store, "w/1"), Step(State.COMPLETED))

@@ -38,7 +38,13 @@ def test_the_gate_marks_what_is_about_to_be_sent(store: Store) -> None:
     assert gated == now(store, KEY)
     assert gated.sent_at is not None
     assert before <= gated.sent_at <= store.now()
-    assert (gated.sent_at, gated.state, gated.epoch) == (gated.first_sent_at, State.PROCESSING, claimed.epoch)
+    assert (gated.state, gated.epoch, gated.was_sent) == (State.PROCESSING, claimed.epoch, True)
+
+
+def test_the_first_send_of_an_operation_is_its_send(store: Store) -> None:
+    """To the microsecond: by that, "surely not sent" is known to have been the only send."""
+    register(store, *(parcel(f"o-{number}") for number in range(9)))
+    assert all(gated.sent_at == gated.first_sent_at for gated in gate(store, *claim(store)))
 
 
 def test_the_gate_remembers_the_first_send(store: Store) -> None:

@@ -153,6 +153,13 @@ def test_an_account_lists_the_open_lots_first_to_be_spent_first(store: Store) ->
     assert list(open_lots(store)) == ["o-2", "o-4", "o-3", "o-1"]
 
 
+def test_lots_of_one_call_are_equally_old(store: Store) -> None:
+    """Among those that end together, the order's id decides, not the place in the set."""
+    grant_each(store, *(grant(f"o-{number}") for number in (3, 1, 4, 5, 2)))
+    assert list(open_lots(store)) == ["o-1", "o-2", "o-3", "o-4", "o-5"]
+    assert len({lot.granted_at for lot in account(store).lots}) == 1
+
+
 def test_a_spent_lot_is_not_listed(store: Store) -> None:
     """Only lots with something left are part of an account."""
     grant_each(store, grant("o-1", 10), grant("o-2", 20))

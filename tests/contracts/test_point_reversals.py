@@ -140,7 +140,7 @@ def test_reversals_of_many_customers_stay_apart(store: Store) -> None:
 
 
 @pytest.mark.parametrize("rich", [True, False], ids=["who has points", "who has none"])
-def test_a_reversal_that_names_the_wrong_customer_moves_nothing(store: Store, *, rich: bool) -> None:
+def test_a_reversal_that_names_the_wrong_customer_costs_that_customer_nothing(store: Store, *, rich: bool) -> None:
     """Nobody's points pay for another customer's grant; that no book contradicts another is checked afterwards."""
     grant_each(store, grant("o-1", 100))
     if rich:

@@ -61,7 +61,7 @@ def found(
     states: Sequence[State] = (),
     kinds: Sequence[str] = (),
     subject: str | None = None,
-    limit: int = 1000,
+    limit: int | None = None,
 ) -> list[str]:
     """The keys found."""
     operations = store.run(

@@ -18,6 +18,7 @@ from domain.operations import Operation, State
 from entrypoints.container import Container
 from entrypoints.settings import OwnSettings, Settings
 from entrypoints.supervisor import Process
+from tests.e2e.commands import Finished, ikkai
 from tests.entrypoints.sandbox.world import ROOT, SHIP_TO, Parcel, World, running_world, until
 
 # As short as a busy machine bears; a lease must be twice the deadline and a margin.
@@ -85,6 +86,10 @@ class Installation:
         message: dramatiq.Message[Any] = dramatiq.Message(actor.partition(".")[0], actor, (), content, {})
         for _ in range(copies):
             self.container.broker().enqueue(message, delay=delay_milliseconds)
+
+    def ikkai(self, *arguments: str) -> Finished:
+        """Runs a command beside the processes, on the same servers."""
+        return ikkai(*arguments, environment=self.settings.as_environment())
 
     def rows(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
         """What our tables say."""

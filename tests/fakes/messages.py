@@ -20,5 +20,5 @@ class InMemoryDeadLetters:
         letter = {"received_at": self._clock.now(), "queue": queue, "body": text, "reason": reason}
         self._letters.append({"letter_id": len(self._letters) + 1, **letter})
 
-    def find(self, limit: int) -> Sequence[Mapping[str, Any]]:
+    def find(self, limit: int | None) -> Sequence[Mapping[str, Any]]:
         return self._letters[::-1][:limit]

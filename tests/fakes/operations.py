@@ -78,8 +78,8 @@ class InMemoryOperationBook:
     def claim(
         self, kind: str, limit: int, *, lease_seconds: float, worker: str, max_attempts: int, key: str | None = None
     ) -> Sequence[Operation]:
-        mine = [self.operations[held] for held, lease in self._leases.items() if lease.worker == worker]
-        if mine:
+        held = [self.operations[held] for held, lease in self._leases.items() if lease.worker == worker]
+        if mine := [operation for operation in held if operation.kind == kind]:
             return mine
         due = [one for one in self._due() if one.kind == kind and key in (None, one.key)]
         claimed = []
@@ -215,7 +215,12 @@ class InMemoryOperationBook:
         return sorted(self.find(kinds=[kind], subject=subject), key=lambda operation: operation.number)
 
     def find(
-        self, *, states: Sequence[State] = (), kinds: Sequence[str] = (), subject: str | None = None, limit: int = 1000
+        self,
+        *,
+        states: Sequence[State] = (),
+        kinds: Sequence[str] = (),
+        subject: str | None = None,
+        limit: int | None = None,
     ) -> Sequence[Operation]:
         found = [
             one

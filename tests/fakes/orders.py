@@ -103,7 +103,9 @@ class InMemoryEventInbox:
             if seq in self._deliveries:
                 self._deliveries[seq] = replace(self._deliveries[seq], verdict=verdict)
 
-    def find(self, *, states: Sequence[EventState], subject: str | None, limit: int) -> Sequence[Mapping[str, Any]]:
+    def find(
+        self, *, states: Sequence[EventState], subject: str | None, limit: int | None
+    ) -> Sequence[Mapping[str, Any]]:
         found = [
             one
             for one in (*self._deliveries.values(), *self._conflicts.values())

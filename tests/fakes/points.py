@@ -50,7 +50,7 @@ class InMemoryPointLedger:
         for customer_id, points in changes.items():
             if self.balances.get(customer_id, 0) + points > MAX_POINTS:
                 raise Refused(f"the balance of customer {customer_id} would exceed {MAX_POINTS}", field="points")
-        for fact, grant in new.items():
+        for fact, grant in sorted(new.items(), key=lambda one: one[0]):
             self._grant(fact, grant)
         return answers
 
@@ -67,7 +67,7 @@ class InMemoryPointLedger:
             expires_on=grant.expires_on,
             granted_at=self._clock.now(),
         )
-        self.post(grant.customer_id, EntryKind.GRANT, grant.points, fact)
+        self._post(grant.customer_id, EntryKind.GRANT, grant.points, fact)
 
     def granted(self, facts: Sequence[Fact]) -> Sequence[PointGrant]:
         return [
@@ -91,7 +91,7 @@ class InMemoryPointLedger:
             lot = self.lots[taken_from]
             self.lots[taken_from] = replace(lot, remaining=lot.remaining - portion)
         self.lots[fact] = replace(self.lots[fact], reversed=own.reversed + points)
-        self.post(reversal.customer_id, EntryKind.REVERSE, -points, fact, cause=reversal.cause)
+        self._post(reversal.customer_id, EntryKind.REVERSE, -points, fact, reversal.cause)
         return points
 
     def _was_reversed(self, reversal: PointReversal) -> bool:
@@ -102,7 +102,14 @@ class InMemoryPointLedger:
         lots = [lot for fact, lot in self.lots.items() if self.owners[fact] == customer_id and lot.remaining > 0]
         return tuple(sorted(lots, key=lambda lot: (lot.expires_on, lot.granted_at, lot.order_id, lot.reason)))
 
-    def post(self, customer_id: str, kind: EntryKind, points: int, fact: Fact, *, cause: str | None = None) -> None:
+    def lower(self, kind: EntryKind, customer_id: str, fact: Fact, points: int) -> None:
+        """Takes points out of a lot as redeeming or expiring will, which are no part of the port yet."""
+        lot = self.lots[fact]
+        expired = points if kind is EntryKind.EXPIRE else 0
+        self.lots[fact] = replace(lot, remaining=lot.remaining - points, expired=lot.expired + expired)
+        self._post(customer_id, kind, -points, fact)
+
+    def _post(self, customer_id: str, kind: EntryKind, points: int, fact: Fact, cause: str | None = None) -> None:
         """Adds one line and moves the balance by it."""
         balance = self.balances.get(customer_id, 0) + points
         entry = PointEntry(self._clock.now(), kind, points, balance, *fact)

@@ -124,7 +124,7 @@ class PostgresOperationBook:
         return [_operation(row) for row in self._connection.execute(sql.OF_SUBJECT, {"kind": kind, "subject": subject})]
 
     def find(
-        self, *, states: Sequence[State] = (), kinds: Sequence[str] = (), subject: str | None = None, limit: int = 1000
+        self, *, states: Sequence[State] = (), kinds: Sequence[str] = (), subject: str | None = None, limit: int | None = None
     ) -> Sequence[Operation]:
         asked = {"states": list(states), "kinds": list(kinds), "subject": subject, "limit": limit}
         return [_operation(row) for row in self._connection.execute(sql.FIND, asked)]

@@ -125,7 +125,7 @@ class PostgresEventInbox:
                 },
             )
 
-    def find(self, *, states: Sequence[EventState], subject: str | None, limit: int) -> Sequence[Mapping[str, Any]]:
+    def find(self, *, states: Sequence[EventState], subject: str | None, limit: int | None) -> Sequence[Mapping[str, Any]]:
         rows = self._connection.execute(_FIND, {"states": list(states), "subject": subject, "limit": limit})
         return [{**row._mapping, "data": json.loads(row.data)} for row in rows]
 

@@ -5,7 +5,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 from contextlib import closing, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -71,8 +70,9 @@ def test_an_initdb_that_outlived_its_ikkai_is_ended_and_its_work_thrown_away(hom
     half_made.mkdir(parents=True)
     half_made.joinpath("PG_VERSION").write_text("18\n")
     maker = home / "initdb"
-    shutil.copy(sys.executable, maker)
-    with subprocess.Popen([maker, "-c", "input()"], cwd=half_made, stdin=subprocess.PIPE) as process:
+    maker.write_text("#!/bin/sh\nread never\n")
+    maker.chmod(0o700)
+    with subprocess.Popen([maker], cwd=half_made, stdin=subprocess.PIPE) as process:
         with EmbeddedServers(home, broker=False):
             assert not half_made.exists()
         assert process.wait() == -signal.SIGKILL

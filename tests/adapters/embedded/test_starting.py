@@ -1,5 +1,6 @@
 """What a user finds on entering: two servers fit for money, made from nothing."""
 
+import shutil
 import time
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -48,7 +49,7 @@ def test_the_broker_forgets_nothing_on_purpose(home: Path) -> None:
 
 
 def test_nobody_else_on_the_machine_can_enter(home: Path) -> None:
-    """The database listens on no port, and its socket and the broker's password are closed to other users."""
+    """The database listens on no port; its socket and the broker's password, made anew each time, are closed to others."""
     with EmbeddedServers(home) as urls:
         listening = {
             connection.laddr.ip
@@ -61,8 +62,10 @@ def test_nobody_else_on_the_machine_can_enter(home: Path) -> None:
         stranger = redis.Redis.from_url(f"redis://:guessed@127.0.0.1:{port}/0", retry=None)
         with stranger, pytest.raises(redis.AuthenticationError):
             stranger.ping()
-    closed = [home / "postgres" / "run", home / "postgres" / "data", home / "redis" / "data", home / "redis/redis.conf"]
-    assert [path for path in closed if path.stat().st_mode & 0o077] == []
+        closed = ["postgres/run", "postgres/data", "redis/data", "redis/redis.conf", "redis/url"]
+        assert [name for name in closed if home.joinpath(name).stat().st_mode & 0o077] == []
+    assert not home.joinpath("redis", "url").exists()
+    assert not home.joinpath("redis", "redis.conf").exists()
 
 
 def test_servers_inherit_nothing_that_is_ours(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,6 +117,17 @@ def test_a_home_with_a_long_and_odd_path_works(home: Path) -> None:
     assert not socket_folder.exists()
     with EmbeddedServers(odd_home) as urls:
         assert_it_is_kept(urls)
+
+
+def test_a_copied_home_leaves_the_socket_of_its_original_alone(home: Path) -> None:
+    """Who copies a home in use gets servers of its own."""
+    original, copy = home / ("a" * 100), home / ("b" * 100)
+    with EmbeddedServers(original, broker=False) as urls:
+        copy.joinpath("postgres").mkdir(parents=True)
+        shutil.copy(original / "postgres" / "socket-folder", copy / "postgres")
+        with EmbeddedServers(copy, broker=False) as urls_of_copy:
+            assert urls_of_copy != urls
+        psycopg.connect(urls.database_url).close()
 
 
 def test_a_moved_home_works(home: Path) -> None:

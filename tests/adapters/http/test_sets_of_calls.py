@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import threading
 import time
 import warnings
@@ -109,6 +110,8 @@ def test_a_gateway_survives_a_fork(gateway_to: OpenGateway) -> None:
             child = os.fork()
         if child == 0:
             answered = False
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(30)  # a child that hangs fails the test, and ends
             try:
                 answered = gateway.request_each([parcel()]) == [DONE]
                 gateway.close()

@@ -1,0 +1,4 @@
+"""What Redis spares the queue, against a real Redis.
+
+May import: `adapters.redis`, redis.
+"""
