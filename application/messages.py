@@ -32,7 +32,9 @@ class KeepDeadLetter:
         self._transactions = transactions
 
     def execute(self, queue: str, body: bytes, reason: str) -> None:
-        self._transactions.run(lambda books: books.dead_letters.keep(queue, body, reason[:1000]))
+        # A reason may quote the message: what no text column can hold is written out.
+        shown = reason.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")[:1000]
+        self._transactions.run(lambda books: books.dead_letters.keep(queue, body, shown))
 
 
 class ReadDeadLetters:

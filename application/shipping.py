@@ -1,13 +1,13 @@
 """Parcels: asked for once, stopped when their order is cancelled."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
 from application.operations import OperationBooks
 from application.transactions import Transactions
 from domain.errors import Refused
-from domain.keys import identifier
+from domain.keys import identifier, shipment_cancel_key
 from domain.operations import Answer, LookUp, Operation, OperationBook, Outcome, Policy, Registration
 from domain.orders.rules import OrderBook, OrderStatus
 from domain.shipping import CANCEL, REQUEST, Shipment, ShipmentRequest
@@ -51,8 +51,11 @@ class RequestShipments:
         self._gateway = gateway
         self.policy = policy
 
-    def foregone(self, books: OperationBooks, operation: Operation) -> Answer | None:
-        return None
+    def foregone(self, books: OperationBooks, operations: Sequence[Operation]) -> Mapping[str, Answer]:
+        """What surely was not sent yet is not sent any more when its order was cancelled."""
+        unsent = {shipment_cancel_key(one.subject, one.number): one.key for one in operations if not one.was_sent}
+        needless = Answer(Outcome.REFUSED, "the order was cancelled")
+        return {unsent[cancel]: needless for cancel in books.operations.get_each(list(unsent))}
 
     def call_each(self, operations: Sequence[Operation]) -> Sequence[Answer]:
         return self._gateway.request_each(operations)
@@ -70,19 +73,26 @@ class CancelShipments:
         self._gateway = gateway
         self.policy = policy
 
-    def foregone(self, books: OperationBooks, operation: Operation) -> Answer | None:
-        request = books.operations.get(operation.content["shipment"])
-        if request is None or not request.state.is_final:
-            return Answer(Outcome.RUNNING, "the parcel itself is not settled yet")
-        if not request.result.get("reference"):
-            return Answer(Outcome.DONE, "the parcel was never taken on")
-        return None
+    def foregone(self, books: OperationBooks, operations: Sequence[Operation]) -> Mapping[str, Answer]:
+        """A parcel must be settled before it can be stopped, and one never taken on need not be."""
+        parcels = {one.key: one.content["shipment"] for one in operations}
+        known = books.operations.get_each(list(parcels.values()))
+        answers = {key: _before_cancelling(known.get(parcel)) for key, parcel in parcels.items()}
+        return {key: answer for key, answer in answers.items() if answer is not None}
 
     def call_each(self, operations: Sequence[Operation]) -> Sequence[Answer]:
         return self._gateway.cancel_each(operations)
 
     def look_up_each(self, operations: Sequence[Operation]) -> Sequence[LookUp]:
         return self._gateway.look_up_cancelled_each(operations)
+
+
+def _before_cancelling(request: Operation | None) -> Answer | None:
+    if request is None or not request.state.is_final:
+        return Answer(Outcome.RUNNING, "the parcel itself is not settled yet")
+    if not request.result.get("reference"):
+        return Answer(Outcome.DONE, "the parcel was never taken on")
+    return None
 
 
 class AskForShipment:

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
+from domain.canonical import canonical_json
 from domain.keys import shipment_cancel_key, shipment_request_key
-from domain.operations import NewOperation, Operation, State, canonical_json
+from domain.operations import NewOperation, Operation, State
 
 REQUEST: Final = "shipment-request"
 CANCEL: Final = "shipment-cancel"

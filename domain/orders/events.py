@@ -7,11 +7,11 @@ from enum import StrEnum
 from typing import Any, Final, Protocol
 
 from domain.calendar import instant
+from domain.canonical import canonical_json, fingerprint
 from domain.customers import MAX_TEXT_CHARACTERS, told_fields
 from domain.errors import Malformed
 from domain.keys import clean_text, identifier
 from domain.money import MAX_AMOUNT, Money
-from domain.operations import canonical_json, fingerprint
 from domain.points import whole_points
 
 MAX_AHEAD: Final = timedelta(hours=24)  # clocks of producers differ; more than a day is a mistake
@@ -107,7 +107,9 @@ class EventInbox(Protocol):
 
     def mark(self, verdicts: Mapping[int, Verdict]) -> None: ...
 
-    def find(self, *, states: Sequence[EventState], subject: str | None, limit: int | None) -> Sequence[Mapping[str, Any]]:
+    def find(
+        self, *, states: Sequence[EventState], subject: str | None, limit: int | None
+    ) -> Sequence[Mapping[str, Any]]:
         """Events to look at, the newest first, deliveries in conflict among them."""
         ...
 

@@ -68,10 +68,13 @@ def unavailable(detail: str) -> Problem:
 
 def documented(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
     """How a route's problems stand in the OpenAPI document; those of authorization every route has."""
+    content = {MEDIA_TYPE: {"schema": _SCHEMA}}
     every = (*statuses, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
-    return {
-        int(status): {"description": status.phrase, "content": {MEDIA_TYPE: {"schema": _SCHEMA}}} for status in every
+    named: dict[int | str, dict[str, Any]] = {
+        int(status): {"description": status.phrase, "content": content} for status in every
     }
+    # Also keeps FastAPI from promising a shape of its own for what it validates.
+    return {**named, "default": {"description": "Any other failure", "content": content}}
 
 
 def answer_with_problems(app: FastAPI) -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from domain.canonical import canonical_json, fingerprint
 from domain.operations import (
     KINDS,
     Answer,
@@ -16,8 +17,6 @@ from domain.operations import (
     Patience,
     Policy,
     State,
-    canonical_json,
-    fingerprint,
     may_send,
     next_step,
     policy_of,

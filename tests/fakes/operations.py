@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from application.transactions import Clock
-from domain.operations import NewOperation, Operation, Registration, State, Step, fingerprint
+from domain.canonical import fingerprint
+from domain.operations import NewOperation, Operation, Registration, State, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +211,9 @@ class InMemoryOperationBook:
 
     def get(self, key: str, *, lock: bool = False) -> Operation | None:
         return self.operations.get(key)
+
+    def get_each(self, keys: Sequence[str]) -> Mapping[str, Operation]:
+        return {key: self.operations[key] for key in keys if key in self.operations}
 
     def of_subject(self, kind: str, subject: str) -> Sequence[Operation]:
         return sorted(self.find(kinds=[kind], subject=subject), key=lambda operation: operation.number)

@@ -7,7 +7,8 @@ from sqlalchemy import Connection, Row
 
 from adapters.postgres.operations import statements as sql
 from adapters.postgres.wake import WAKE
-from domain.operations import NewOperation, Operation, Registration, State, Step, canonical_json
+from domain.canonical import canonical_json
+from domain.operations import NewOperation, Operation, Registration, State, Step
 
 
 class PostgresOperationBook:
@@ -120,11 +121,19 @@ class PostgresOperationBook:
         row = self._connection.execute(sql.GET_LOCKED if lock else sql.GET, {"key": key}).one_or_none()
         return None if row is None else _operation(row)
 
+    def get_each(self, keys: Sequence[str]) -> Mapping[str, Operation]:
+        return {row.key: _operation(row) for row in self._connection.execute(sql.GET_EACH, {"keys": list(keys)})}
+
     def of_subject(self, kind: str, subject: str) -> Sequence[Operation]:
         return [_operation(row) for row in self._connection.execute(sql.OF_SUBJECT, {"kind": kind, "subject": subject})]
 
     def find(
-        self, *, states: Sequence[State] = (), kinds: Sequence[str] = (), subject: str | None = None, limit: int | None = None
+        self,
+        *,
+        states: Sequence[State] = (),
+        kinds: Sequence[str] = (),
+        subject: str | None = None,
+        limit: int | None = None,
     ) -> Sequence[Operation]:
         asked = {"states": list(states), "kinds": list(kinds), "subject": subject, "limit": limit}
         return [_operation(row) for row in self._connection.execute(sql.FIND, asked)]

@@ -174,6 +174,7 @@ NOTE_DECISION: Final = text(
 
 GET: Final = text(f"SELECT {COLUMNS} FROM operations WHERE key = :key")
 GET_LOCKED: Final = text(f"SELECT {COLUMNS} FROM operations WHERE key = :key FOR UPDATE")
+GET_EACH: Final = text(f"SELECT {COLUMNS} FROM operations WHERE key = ANY(CAST(:keys AS text[]))")
 OF_SUBJECT: Final = text(f"SELECT {COLUMNS} FROM operations WHERE subject = :subject AND kind = :kind ORDER BY number")
 FIND: Final = text(
     f"""

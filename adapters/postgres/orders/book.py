@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, text
 
+from domain.canonical import canonical_json
 from domain.errors import LostRace
 from domain.money import Money
-from domain.operations import canonical_json
 from domain.orders.rules import Order, OrderStatus, Position
 
 _COLUMNS: Final = (

@@ -7,7 +7,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, text
 
 from adapters.postgres.wake import WAKE
-from domain.operations import canonical_json
+from domain.canonical import canonical_json
 from domain.orders.events import Arrival, EventState, EventType, OrderEvent, StoredEvent, Verdict
 
 DUE_BOUND: Final = 100_000  # counting further would cost more than knowing it is worth
@@ -125,7 +125,9 @@ class PostgresEventInbox:
                 },
             )
 
-    def find(self, *, states: Sequence[EventState], subject: str | None, limit: int | None) -> Sequence[Mapping[str, Any]]:
+    def find(
+        self, *, states: Sequence[EventState], subject: str | None, limit: int | None
+    ) -> Sequence[Mapping[str, Any]]:
         rows = self._connection.execute(_FIND, {"states": list(states), "subject": subject, "limit": limit})
         return [{**row._mapping, "data": json.loads(row.data)} for row in rows]
 

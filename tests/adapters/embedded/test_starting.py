@@ -17,10 +17,10 @@ from tests.adapters.embedded.keepsake import assert_it_is_kept, write_something
 
 
 def test_both_servers_start_from_nothing_within_seconds(home: Path) -> None:
-    """A first start, database included, is quick enough for a demo."""
+    """A first start, making of the database included, takes a small part of the minute that a demo has."""
     began = time.monotonic()
     with EmbeddedServers(home / "made" / "on the way"):
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 15
 
 
 def test_the_database_is_fit_for_money(home: Path) -> None:
@@ -49,7 +49,7 @@ def test_the_broker_forgets_nothing_on_purpose(home: Path) -> None:
 
 
 def test_nobody_else_on_the_machine_can_enter(home: Path) -> None:
-    """The database listens on no port; its socket and the broker's password, made anew each time, are closed to others."""
+    """The database listens on no port; its socket and the broker's passing password are closed to other users."""
     with EmbeddedServers(home) as urls:
         listening = {
             connection.laddr.ip

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from adapters.http.calls import Reply
 from adapters.http.shipping_answers import CarriersParcel, called_back, taken_on
-from domain.operations import Answer, Outcome, canonical_json
+from domain.canonical import canonical_json
+from domain.operations import Answer, Outcome
 from tests.adapters.http.conftest import MAX_RETRY_AFTER_SECONDS, TOKEN, OpenGateway
 from tests.adapters.http.parcels import booked, parcel
 from tests.adapters.http.scripted_server import Behaviour, ScriptedServer, answer, answer_json

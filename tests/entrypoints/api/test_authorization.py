@@ -1,11 +1,12 @@
 """Who may call, and what."""
 
+import json
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.entrypoints.api.server import READER, SECRET, Api, authorised, event, problem, running_api
+from tests.entrypoints.api.server import ONE, READER, SECRET, Api, authorised, event, problem, running_api
 
 
 def anonymous(api: Api, method: str, path: str, **headers: str) -> httpx.Response:
@@ -29,7 +30,8 @@ def anonymous(api: Api, method: str, path: str, **headers: str) -> httpx.Respons
 def test_without_a_known_key_nothing_is_stored(api: Api, credentials: str) -> None:
     """401, with the scheme that is wanted."""
     before = api.count()
-    answer = api.post(event(), Authorization=credentials)
+    headers = {"Content-Type": ONE, "Authorization": credentials.encode()}
+    answer = api.http.post("/v1/events", content=json.dumps(event()), headers=headers)
     problem(answer, 401)
     assert answer.headers["WWW-Authenticate"].startswith("Bearer ")
     assert api.count() == before
@@ -70,5 +72,5 @@ def test_without_keys_nobody_may_call(database_url: str, tmp_path: Path) -> None
     """An installation that was given no keys has a closed door, and is healthy."""
     with running_api(database_url, tmp_path / "log", api_keys="") as api:
         problem(api.post(event()), 401)
-        problem(api.post(event(), Authorization="Bearer "), 401)
+        problem(api.post(event(), Authorization="Bearer"), 401)
         assert anonymous(api, "GET", "/healthz").status_code == 200

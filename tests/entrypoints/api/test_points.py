@@ -50,7 +50,7 @@ def test_the_points_of_an_order_are_shown(api: Api, apply: Apply) -> None:
 
 
 @pytest.mark.parametrize(
-    "customer_id", ["a/b", "a/points", "100%", "a%2Fb", "山田 太郎", "🎉", "..", "x?y#z", "a+b", "a//b", "/"]
+    "customer_id", ["a/b", "a/points", "100%", "a%2Fb", "山田 太郎", "🎉", "...", "x?y#z", "a+b", "a//b", "/"]
 )
 def test_an_id_is_any_text(api: Api, apply: Apply, customer_id: str) -> None:
     """Percent-encoded once, decoded once; a slash in an id is no end of it."""

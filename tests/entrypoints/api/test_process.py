@@ -8,7 +8,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
-from sqlalchemy import text
+from sqlalchemy import Engine, text
 
 from tests.entrypoints.api.server import API_KEYS, ROOT, Api, command, environment, event
 from tests.entrypoints.sandbox.world import until
@@ -23,6 +23,12 @@ def listens(url: str) -> bool:
         return httpx.get(f"{url}/healthz", verify=False).status_code == 200
     except httpx.TransportError:
         return False
+
+
+def waits_for_a_lock(database: Engine) -> bool:
+    query = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    with database.connect() as connection:
+        return connection.execute(text(query)).first() is not None
 
 
 def refusal_to_start(*options: str, **settings: str) -> str:
@@ -53,12 +59,11 @@ def test_a_signal_ends_it_cleanly(own_api: Api) -> None:
 def test_what_it_has_begun_is_finished_before_it_ends(own_api: Api) -> None:
     """A request under way when the signal comes is stored and answered."""
     one = event()
-    waiting = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
-    with ThreadPoolExecutor() as senders, own_api.database.connect() as watch:
+    with ThreadPoolExecutor() as senders:
         with own_api.database.begin() as blocking:
             blocking.execute(text("LOCK TABLE order_events IN ACCESS EXCLUSIVE MODE"))
             answer = senders.submit(own_api.post, one)
-            until(lambda: watch.execute(waiting).scalar_one() == 1)
+            until(lambda: waits_for_a_lock(own_api.database))
             own_api.process.send_signal(signal.SIGTERM)
             until(lambda: not listens(own_api.url))
         assert answer.result().json()["accepted"] == 1

@@ -1,55 +1,15 @@
-"""Everything outside Postgres that must happen once: one state machine, and one table that says how per kind of work.
-
-ready      -> processing          claim: epoch + 1, attempts + 1, a lease
-processing -> processing          gate: `sent_at`, only while the lease outlasts the call's deadline
-processing -> any other           settle, by `next_step`
-ready      -> parked              attempts exhausted, surely never sent
-ready      -> needs_confirmation  attempts exhausted, perhaps sent
-parked     -> ready               retry by a person
-needs_confirmation -> completed | refused | ready   look-up or a person, with evidence
-unsent     -> refused             a decision made it needless
-"""
+"""The state machine of one operation: what it is, what a call can come to, and where it goes from there."""
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Final, Protocol
+from typing import Any
 
-
-class Policy(StrEnum):
-    """How "once" is kept (record first, or record after), and so what a crash in the middle means."""
-
-    IN_TRANSACTION = "in_transaction"  # a unique constraint and the effect commit together
-    PROVIDER_KEY = "provider_key"  # record first; the provider knows our key, so the same request may be sent again
-    CONFIRM = "confirm"  # record first; the provider knows no keys, so at most one send, then a person
-    RESEND = "resend"  # record after; a second copy is better than none, a third is not
-    OVERWRITE = "overwrite"  # no record; the result only replaces itself
-    TOLERATED = "tolerated"  # at least once; a repeat annoys nobody
-
-
-@dataclass(frozen=True, slots=True)
-class KindPolicy:
-    """The policy of one kind of work, where its provider honours keys and where it does not."""
-
-    with_keys: Policy
-    without_keys: Policy
-
-
-def _same(policy: Policy) -> KindPolicy:
-    return KindPolicy(policy, policy)
-
-
-# One line per kind; work that is not listed here cannot be registered.
-KINDS: Final[Mapping[str, KindPolicy]] = {
-    "point-grant": _same(Policy.IN_TRANSACTION),
-    "point-reversal": _same(Policy.IN_TRANSACTION),
-    "order-event": _same(Policy.IN_TRANSACTION),
-    "shipment-request": KindPolicy(Policy.PROVIDER_KEY, Policy.CONFIRM),
-    "shipment-cancel": KindPolicy(Policy.PROVIDER_KEY, Policy.CONFIRM),
-}
+from domain.canonical import fingerprint
+from domain.operations.policies import KINDS, Policy
 
 
 class State(StrEnum):
@@ -196,12 +156,6 @@ class Patience:
         return max(wait, min(at_least or 0.0, self.max_retry_seconds))
 
 
-def policy_of(kind: str, *, honours_keys: bool) -> Policy:
-    """How this kind of work is kept to once at this provider."""
-    row = KINDS[kind]
-    return row.with_keys if honours_keys else row.without_keys
-
-
 def may_send(operation: Operation, policy: Policy, now: datetime, patience: Patience) -> bool:
     """Whether a request that a look-up did not find may go out (again) under its key."""
     if operation.first_sent_at is None or policy is Policy.RESEND:
@@ -236,93 +190,3 @@ def after_unknown(
     if policy in (Policy.PROVIDER_KEY, Policy.RESEND) and operation.attempts < patience.max_attempts:
         return Step(State.READY, reason, wait_seconds=wait_seconds)
     return Step(State.NEEDS_CONFIRMATION, reason)
-
-
-def canonical_json(content: object) -> str:
-    """One text for one content: sorted keys, no white space, no floats by way of the callers' checks."""
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-
-
-def fingerprint(text: str) -> bytes:
-    """What tells the same key with other content apart. Shape: 32 bytes."""
-    return hashlib.sha256(text.encode()).digest()
-
-
-class Registration(StrEnum):
-    """What registering an operation came to."""
-
-    NEW = "new"
-    KNOWN = "known"
-    CONFLICT = "conflict"
-
-
-class OperationBook(Protocol):
-    """The table `operations`: idempotency keys, outbox and work list in one. Each arrow is one fenced statement."""
-
-    def register_each(self, operations: Sequence[NewOperation]) -> Sequence[Registration]:
-        """Stores what must happen, in the transaction of the decision; one answer per operation, in their order."""
-        ...
-
-    def withdraw_unsent(self, keys: Sequence[str], reason: str) -> Sequence[str]:
-        """Refuses those that surely never reached the provider.
-
-        Returns: the others that did, or may have: what must be undone there.
-        """
-        ...
-
-    def claim(
-        self, kind: str, limit: int, *, lease_seconds: float, worker: str, max_attempts: int, key: str | None = None
-    ) -> Sequence[Operation]:
-        """Takes due work under a lease; what has no attempts left is parked (or, if perhaps sent, held) instead."""
-        ...
-
-    def gate_each(self, operations: Sequence[Operation], *, outlasting_seconds: float) -> Sequence[Operation]:
-        """Marks as sent those still ours whose lease outlasts the call. Returns: only them, with `sent_at`."""
-        ...
-
-    def settle_each(self, steps: Sequence[tuple[Operation, Step]]) -> Sequence[str]:
-        """Writes outcomes of attempts that are still ours.
-
-        Returns: the keys written; the others belong to a newer claim.
-        """
-        ...
-
-    def expired(self, limit: int) -> Sequence[Operation]:
-        """Attempts whose lease is over, locked for settling; those being settled elsewhere are passed over."""
-        ...
-
-    def unconfirmed(self, kinds: Sequence[str], limit: int) -> Sequence[Operation]:
-        """Operations that wait for a person and are due for another look-up."""
-        ...
-
-    def confirm_each(self, steps: Sequence[tuple[Operation, Step]]) -> Sequence[str]:
-        """Writes what a look-up found of operations still waiting for a person. Returns: the keys written."""
-        ...
-
-    def get(self, key: str, *, lock: bool = False) -> Operation | None: ...
-
-    def of_subject(self, kind: str, subject: str) -> Sequence[Operation]:
-        """All operations of one kind for one order, by number."""
-        ...
-
-    def find(
-        self, *, states: Sequence[State] = (), kinds: Sequence[str] = (), subject: str | None = None, limit: int | None = None
-    ) -> Sequence[Operation]:
-        """Operations to look at, the newest first; all of them unless there is a limit."""
-        ...
-
-    def decide(self, key: str, expected: State, step: Step, *, by: str, evidence: str) -> bool:
-        """A person's decision, kept with who and why; false when the operation has moved on meanwhile."""
-        ...
-
-    def due(self, kinds: Sequence[str]) -> Mapping[str, int]:
-        """How much work of each kind is due now (counted up to a bound)."""
-        ...
-
-    def under_way(self) -> int:
-        """How many are claimed right now."""
-        ...
-
-    def story(self, key: str) -> Sequence[Mapping[str, Any]]:
-        """Attempts and decisions of one operation in order of time."""
-        ...

@@ -1,0 +1,18 @@
+"""Record, call, record: how everything outside Postgres is done (`perform`), who looks after what is left (`care`),
+and what people see and decide of it (`decide`).
+"""
+
+from application.operations.care import ReconcileUnknowns, SweepLeases
+from application.operations.decide import DecideOperation, ReadOperations
+from application.operations.perform import OperationBooks, Performer, PerformOperations, Timing
+
+__all__ = [
+    "DecideOperation",
+    "OperationBooks",
+    "PerformOperations",
+    "Performer",
+    "ReadOperations",
+    "ReconcileUnknowns",
+    "SweepLeases",
+    "Timing",
+]

@@ -1,0 +1,66 @@
+"""Looking after what is left: the leases of dead workers, and outcomes that nobody knows."""
+
+from collections.abc import Mapping, Sequence
+
+from application.operations.perform import OperationBooks, Performer
+from application.transactions import Transactions
+from domain.operations import Finding, Operation, Patience, Policy, State, Step, after_unknown
+
+
+class SweepLeases:
+    """Frees what dead workers held: never sent, it is due again; perhaps sent, its policy decides."""
+
+    def __init__(
+        self, transactions: Transactions[OperationBooks], policies: Mapping[str, Policy], patience: Patience
+    ) -> None:
+        self._transactions = transactions
+        self._policies = policies
+        self._patience = patience
+
+    def execute(self, limit: int = 500) -> int:
+        """Returns: how many leases were over."""
+
+        def sweep(books: OperationBooks) -> int:
+            expired = books.operations.expired(limit)
+            return len(books.operations.settle_each([(operation, self._step(operation)) for operation in expired]))
+
+        return self._transactions.run(sweep)
+
+    def _step(self, operation: Operation) -> Step:
+        if operation.sent_at is None:
+            return Step(State.READY, "its worker ended before sending")
+        reason = "its worker ended after sending"
+        return after_unknown(operation, reason, self._policies[operation.kind], self._patience)
+
+
+class ReconcileUnknowns:
+    """Looks up, again and again, what waits for a person: what is found is completed without one."""
+
+    def __init__(
+        self,
+        transactions: Transactions[OperationBooks],
+        performers: Sequence[Performer],
+        *,
+        every_seconds: float = 60.0,
+    ) -> None:
+        self._transactions = transactions
+        self._performers = performers
+        self._every_seconds = every_seconds
+
+    def execute(self, limit: int = 50) -> int:
+        """Returns: how many were found and completed."""
+        return sum(self._reconcile(performer, limit) for performer in self._performers)
+
+    def _reconcile(self, performer: Performer, limit: int) -> int:
+        waiting = self._transactions.run(lambda books: books.operations.unconfirmed([performer.kind], limit))
+        if not waiting:
+            return 0
+        self._transactions.assert_none_open()
+        steps = []
+        for operation, look_up in zip(waiting, performer.look_up_each(waiting), strict=True):
+            if look_up.finding is Finding.FOUND:
+                steps.append((operation, Step(State.COMPLETED, "found by look-up", look_up.result)))
+            else:
+                steps.append((operation, Step(operation.state, operation.reason, wait_seconds=self._every_seconds)))
+        written = set(self._transactions.run(lambda books: books.operations.confirm_each(steps)))
+        return sum(operation.key in written and step.state is State.COMPLETED for operation, step in steps)

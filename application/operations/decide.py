@@ -1,0 +1,101 @@
+"""What people decide of operations, and what they see of them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from application.operations.perform import OperationBooks
+from application.transactions import Transactions
+from domain.errors import Malformed, Refused
+from domain.operations import KINDS, Operation, State, Step
+
+
+class DecideOperation:
+    """What a person decides: to try parked work again, or what became of a send of unknown fate."""
+
+    def __init__(self, transactions: Transactions[OperationBooks]) -> None:
+        self._transactions = transactions
+
+    def retry(self, key: str, *, by: str) -> None:
+        """Makes parked work due again under its key. Raises: Refused in any other state."""
+
+        def decide(books: OperationBooks) -> None:
+            operation = _locked(books, key)
+            if operation.state is State.NEEDS_CONFIRMATION:
+                raise Refused(f"{key} may have happened; settle it with: operations resolve {key}")
+            if operation.state is not State.PARKED:
+                raise Refused(f"{key} is {operation.state}, not parked")
+            books.operations.decide(key, State.PARKED, Step(State.READY, "retried by hand"), by=by, evidence="retry")
+
+        self._transactions.run(decide)
+
+    def resolve(self, key: str, *, reference: str | None, by: str, evidence: str) -> Operation:
+        """Settles an unknown outcome: it happened, under the provider's `reference`, or (none) it did not.
+
+        What did not happen is owed, and due again.
+        Raises: Refused unless the operation needs confirmation.
+        """
+
+        def decide(books: OperationBooks) -> Operation:
+            operation = _locked(books, key)
+            if operation.state is not State.NEEDS_CONFIRMATION:
+                raise Refused(f"{key} is {operation.state}; only what needs confirmation can be resolved")
+            if reference is not None:
+                step = Step(State.COMPLETED, "confirmed by hand", {**operation.result, "reference": reference})
+            else:
+                step = Step(State.READY, "did not happen; owed again", unsent=True)
+            books.operations.decide(key, State.NEEDS_CONFIRMATION, step, by=by, evidence=evidence)
+            return _locked(books, key)
+
+        return self._transactions.run(decide)
+
+
+def _locked(books: OperationBooks, key: str) -> Operation:
+    operation = books.operations.get(key, lock=True)
+    if operation is None:
+        raise Refused(f"no operation {key} is known", field="key")
+    return operation
+
+
+class ReadOperations:
+    """Operations to look at: which there are, and the story of each."""
+
+    def __init__(self, transactions: Transactions[OperationBooks]) -> None:
+        self._transactions = transactions
+
+    def find(
+        self, *, state: str | None = None, kind: str | None = None, subject: str | None = None, limit: int | None = None
+    ) -> Sequence[Operation]:
+        """Raises: Malformed for a state or kind that does not exist."""
+        if state is not None and state not in list(State):
+            raise Malformed("state", f"must be one of {', '.join(State)}")
+        if kind is not None and kind not in KINDS:
+            raise Malformed("kind", f"must be one of {', '.join(KINDS)}")
+        states = [] if state is None else [State(state)]
+        kinds = [] if kind is None else [kind]
+        return self._transactions.run(
+            lambda books: books.operations.find(states=states, kinds=kinds, subject=subject, limit=limit)
+        )
+
+    def waiting_for_a_person(self) -> bool:
+        """Whether anything is parked or needs confirmation."""
+        states = [state for state in State if state.waits_for_a_person]
+        return bool(self._transactions.run(lambda books: books.operations.find(states=states, limit=1)))
+
+    def get(self, key: str) -> Operation:
+        """Raises: Refused for an unknown key."""
+
+        def read(books: OperationBooks) -> Operation:
+            operation = books.operations.get(key)
+            if operation is None:
+                raise Refused(f"no operation {key} is known", field="key")
+            return operation
+
+        return self._transactions.run(read)
+
+    def story(self, key: str) -> Sequence[Mapping[str, Any]]:
+        """Attempts and decisions of one operation, in order of time."""
+        return self._transactions.run(lambda books: books.operations.story(key))
+
+    def due(self, kinds: Sequence[str]) -> Mapping[str, int]:
+        """How much of each kind is due now."""
+        return self._transactions.run(lambda books: books.operations.due(kinds))
