@@ -120,6 +120,8 @@ class Line:
 
         Raises: NoReply, for every way in which no whole answer came.
         """
+        if not self._calls.base_url:
+            raise NoReply("not sent: no address of the provider is configured", was_sent=False)
         passage = _Passage(self._deadline)
         with anyio.move_on_after(self._deadline.left_seconds()):
             try:
@@ -172,14 +174,14 @@ class HttpCalls:
 
     def __init__(
         self,
-        base_url: str,
+        base_url: str | None,
         *,
         deadline_seconds: float,
         max_retry_after_seconds: float,
         in_flight: int,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        self.base_url = base_url.rstrip("/")
+        self.base_url = (base_url or "").rstrip("/")
         self._max_retry_after_seconds = max_retry_after_seconds
         self._now = now
         self._deadline_seconds = deadline_seconds

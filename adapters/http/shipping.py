@@ -34,7 +34,7 @@ class HttpShippingGateway:
 
     def __init__(
         self,
-        base_url: str,
+        base_url: str | None,
         token: str,
         *,
         deadline_seconds: float,

@@ -43,6 +43,8 @@ QUEUED_AT_MOST: Final = 2_000  # deliveries sent one by one through the queue; t
 
 @dataclass(frozen=True)
 class DemoPlan:
+    """What the demo shall do: how many events, which share of them again, whether to kill a worker."""
+
     home: Path
     events: int
     redeliver: float
@@ -51,6 +53,8 @@ class DemoPlan:
 
 @dataclass(frozen=True)
 class DemoResult:
+    """What really happened, per effect."""
+
     effects: tuple[Effect, ...]
     killed_workers: int
 

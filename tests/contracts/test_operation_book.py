@@ -88,6 +88,15 @@ def test_an_unknown_key_is_nothing(store: Store) -> None:
     assert store.run(lambda books: books.operations.get("shipment-request:o-404", lock=True)) is None
 
 
+def test_of_many_keys_the_known_are_found(store: Store) -> None:
+    """By their keys; the unknown are missing in the answer."""
+    register(store, parcel("o-1"), parcel("o-2"), parcel("o-3"))
+    keys = [parcel(order_id).key for order_id in ("o-3", "o-404", "o-1", "o-3")]
+    known = store.run(lambda books: dict(books.operations.get_each(keys)))
+    assert known == {key: now(store, key) for key in (parcel("o-1").key, parcel("o-3").key)}
+    assert store.run(lambda books: dict(books.operations.get_each([]))) == {}
+
+
 def test_a_locked_look_sees_the_same(store: Store) -> None:
     """Locking changes who else may write, not what is read."""
     register(store, parcel("o-1"))

@@ -82,16 +82,14 @@ class InMemoryPointLedger:
     def _reverse(self, reversal: PointReversal) -> int:
         fact = (reversal.order_id, reversal.reason)
         own = self.lots.get(fact)
-        if own is None or self.owners[fact] != reversal.customer_id or self._was_reversed(reversal):
+        if own is None or own.reversible == 0 or self._was_reversed(reversal):
             return 0
-        points = own.reversible
-        if points == 0:
-            return 0
-        for taken_from, portion in take(points, own, self._open_lots(reversal.customer_id)).items():
+        owner, points = self.owners[fact], own.reversible
+        for taken_from, portion in take(points, own, self._open_lots(owner)).items():
             lot = self.lots[taken_from]
             self.lots[taken_from] = replace(lot, remaining=lot.remaining - portion)
         self.lots[fact] = replace(self.lots[fact], reversed=own.reversed + points)
-        self._post(reversal.customer_id, EntryKind.REVERSE, -points, fact, reversal.cause)
+        self._post(owner, EntryKind.REVERSE, -points, fact, reversal.cause)
         return points
 
     def _was_reversed(self, reversal: PointReversal) -> bool:

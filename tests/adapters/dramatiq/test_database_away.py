@@ -1,0 +1,53 @@
+"""Messages taken while the database is away: a producer's are its own until stored (traps 35, 44; design, law 1)."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from domain.operations import State
+from tests.e2e.installation import POINTS, Installation, confirmed, customer_of, installation_on
+from tests.e2e.outages import FragileServers, fragile_servers
+from tests.entrypoints.sandbox.world import Parcel, until
+
+pytestmark = pytest.mark.xdist_group(__name__)
+
+
+@pytest.fixture(scope="module")
+def servers_to_lose() -> Iterator[FragileServers]:
+    with fragile_servers() as servers:
+        yield servers
+
+
+@pytest.fixture
+def installation(servers_to_lose: FragileServers) -> Iterator[Installation]:
+    with installation_on(servers_to_lose.urls) as installation:
+        yield installation
+
+
+def test_a_message_waits_on_its_queue_until_the_database_is_back(
+    installation: Installation, servers_to_lose: FragileServers
+) -> None:
+    """Taken, put back, taken again: the event is applied, the points granted, and nothing became a dead letter."""
+    worker = installation.start("tests.adapters.dramatiq.impatient_worker", "--threads", "2")
+    order, by_hand = Parcel(), Parcel()
+    queue = installation.container.broker()
+    servers_to_lose.take_database_away()
+    try:
+        installation.send("orders.process_event", event=confirmed(order))
+        grant = {"order_id": by_hand.order_id, "customer_id": customer_of(by_hand), "points": POINTS}
+        installation.send("points.grant_order_points", **grant)
+        with installation.redis() as client:
+            for name in ("orders", "points"):
+                until(lambda name=name: client.llen(f"dramatiq:{name}") == 0)  # type: ignore[misc]
+                until(lambda name=name: client.llen(f"dramatiq:{name}") == 1)  # type: ignore[misc]
+            assert not client.keys("dramatiq:*.XQ")
+    finally:
+        servers_to_lose.bring_database_back()
+    installation.start_dispatcher()
+    installation.wait_for(State.COMPLETED, order)
+    until(lambda: queue.do_qsize("points") == 0)
+    assert [row[0] for row in installation.rows("SELECT order_id FROM point_lots ORDER BY granted_at")]
+    grants = installation.rows("SELECT count(*) FROM point_entries WHERE order_id = ANY(:them)", them=[order.order_id, by_hand.order_id])
+    assert grants == [(2,)]
+    assert installation.dead_letters() == []
+    assert not worker.has_ended()
