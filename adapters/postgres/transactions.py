@@ -46,22 +46,10 @@ class PostgresTransactions:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._retrying = Retrying(
-            retry=retry_if_exception(_is_transient),
-            wait=wait_random_exponential(multiplier=0.02, max=1.0),
-            stop=stop_after_delay(PATIENCE_SECONDS),
-            reraise=True,
-        )
 
     def run(self, work: Callable[[PostgresBooks], T]) -> T:
         self.assert_none_open()
-        try:
-            result: T = self._retrying.copy()(self._once, work)
-            return result
-        except (DBAPIError, LostRace) as failure:
-            if _is_transient(failure):
-                raise Unavailable(f"the database did not answer: {str(failure).splitlines()[0]}") from failure
-            raise
+        return _patiently(lambda: self._once(work))
 
     def _once(self, work: Callable[[PostgresBooks], T]) -> T:
         token = _open.set(True)
@@ -83,9 +71,29 @@ class PostgresClock:
         self._engine = engine
 
     def now(self) -> datetime:
+        """Raises: Unavailable"""
+        return _patiently(self._read)
+
+    def _read(self) -> datetime:
         with self._engine.connect() as connection:
             moment: datetime = connection.execute(text("SELECT ikkai_now()")).scalar_one()
             return moment
+
+
+def _patiently(unit: Callable[[], T]) -> T:
+    """Does it again while that may help. Raises: Unavailable when patience is at its end."""
+    retrying = Retrying(
+        retry=retry_if_exception(_is_transient),
+        wait=wait_random_exponential(multiplier=0.02, max=1.0),
+        stop=stop_after_delay(PATIENCE_SECONDS),
+        reraise=True,
+    )
+    try:
+        return retrying(unit)
+    except (DBAPIError, LostRace) as failure:
+        if _is_transient(failure):
+            raise Unavailable(f"the database did not answer: {str(failure).splitlines()[0]}") from failure
+        raise
 
 
 def _is_transient(failure: BaseException) -> bool:
