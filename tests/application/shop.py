@@ -48,7 +48,12 @@ class Shop:
         self.reconcile = ReconcileUnknowns(self.transactions, [self.requests, self.cancels])
 
     def worker(
-        self, performer: Performer | None = None, *, at_once: int = 100, monotonic: Callable[[], float] = lambda: 0.0
+        self,
+        performer: Performer | None = None,
+        *,
+        name: str | None = None,
+        at_once: int = 100,
+        monotonic: Callable[[], float] = lambda: 0.0,
     ) -> PerformOperations:
         """One more worker, for parcels unless another performer is given. Its own clock stands still."""
         self._workers += 1
@@ -58,7 +63,7 @@ class Shop:
             self.patience,
             self.timing,
             self.clock,
-            worker=f"w{self._workers}",
+            worker=name or f"w{self._workers}",
             at_once=at_once,
             monotonic=monotonic,
         )

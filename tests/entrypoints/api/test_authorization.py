@@ -30,7 +30,7 @@ def anonymous(api: Api, method: str, path: str, **headers: str) -> httpx.Respons
 def test_without_a_known_key_nothing_is_stored(api: Api, credentials: str) -> None:
     """401, with the scheme that is wanted."""
     before = api.count()
-    headers = {"Content-Type": ONE, "Authorization": credentials.encode()}
+    headers = [(b"Content-Type", ONE.encode()), (b"Authorization", credentials.encode())]
     answer = api.http.post("/v1/events", content=json.dumps(event()), headers=headers)
     problem(answer, 401)
     assert answer.headers["WWW-Authenticate"].startswith("Bearer ")
