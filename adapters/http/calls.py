@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 import anyio
 import httpx
 
-from adapters.http.loop_thread import LoopThread
+from adapters.http.loop_thread import LoopThread, Switchboard
 from adapters.http.retry_after import retry_after_seconds
 from domain.errors import Malformed
 from domain.strict_json import read_json
@@ -209,14 +209,13 @@ class HttpCalls:
         converse: Callable[[Line, Item], Awaitable[Said]],
         items: Sequence[Item],
         deadline: Deadline,
-        client: httpx.AsyncClient,
-        turns: anyio.Semaphore,
+        switchboard: Switchboard,
     ) -> Sequence[Said]:
         said: dict[int, Said] = {}
 
         async def converse_one(position: int, item: Item) -> None:
-            async with _turn(turns, deadline):
-                said[position] = await converse(Line(self, client, deadline), item)
+            async with _turn(switchboard.turns, deadline):
+                said[position] = await converse(Line(self, switchboard.client, deadline), item)
 
         async with anyio.create_task_group() as conversations:
             for position, item in enumerate(items):
@@ -225,7 +224,7 @@ class HttpCalls:
 
     def close(self) -> None:
         """Ends this process's loop; calls still under way are cut off."""
-        loop = self._loops.pop(os.getpid(), None)
+        loop = self._loops.get(os.getpid())
         if loop is not None:
             loop.close()
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, Final, Protocol
 
 from domain.calendar import instant
@@ -42,7 +43,7 @@ class EventState(StrEnum):
     PARKED = "parked"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OrderEvent:
     """One delivery of one fact. Key: (source, id). Shape: `data` holds only the fields we know, normalised."""
 
@@ -54,15 +55,20 @@ class OrderEvent:
     revision: int
     data: Mapping[str, Any]
 
-    @property
+    @cached_property
+    def text(self) -> str:
+        """The data as it is stored."""
+        return canonical_json(self.data)
+
+    @cached_property
     def content(self) -> bytes:
         """What tells two messages about the same fact apart: the data without its revision."""
-        return fingerprint(canonical_json(self.data))
+        return fingerprint(self.text)
 
-    @property
+    @cached_property
     def fingerprint(self) -> bytes:
         """What tells two deliveries under one (source, id) apart."""
-        return fingerprint(canonical_json([self.type, self.time.isoformat(), self.revision, self.data]))
+        return fingerprint("\n".join((self.type, self.time.isoformat(), str(self.revision), self.text)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, text
 
 from adapters.postgres.wake import WAKE
-from domain.canonical import canonical_json
 from domain.orders.events import Arrival, EventState, EventType, OrderEvent, StoredEvent, Verdict
 
 DUE_BOUND: Final = 100_000  # counting further would cost more than knowing it is worth
@@ -79,7 +78,6 @@ class PostgresEventInbox:
 
     def store_each(self, events: Sequence[OrderEvent]) -> Sequence[Arrival]:
         first = {(event.source, event.id): event for event in reversed(events)}
-        prints = [event.fingerprint for event in events]
         stored = {tuple(row) for row in self._connection.execute(_STORE, _columns(list(first.values())))}
         known = {fact: event.fingerprint for fact, event in first.items() if fact in stored}
         asked = [fact for fact in first if fact not in stored]
@@ -88,9 +86,9 @@ class PostgresEventInbox:
             for row in self._connection.execute(_KNOWN, facts):
                 known[row.source, row.event_id] = row.fingerprint
         arrivals = []
-        for event, print_ in zip(events, prints, strict=True):
+        for event in events:
             fact = (event.source, event.id)
-            if known[fact] != print_:
+            if known[fact] != event.fingerprint:
                 arrivals.append(Arrival.CONFLICT)
             elif fact in stored:
                 stored.remove(fact)
@@ -144,7 +142,7 @@ def _columns(events: Sequence[OrderEvent]) -> dict[str, list[object]]:
         "times": [event.time for event in events],
         "subjects": [event.subject for event in events],
         "revisions": [event.revision for event in events],
-        "datas": [canonical_json(event.data) for event in events],
+        "datas": [event.text for event in events],
         "prints": [event.fingerprint for event in events],
     }
 

@@ -13,7 +13,7 @@ from tests.entrypoints.sandbox.world import Parcel, until
 pytestmark = pytest.mark.xdist_group(__name__)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def installation(servers: ServerUrls, template: str) -> Iterator[Installation]:
     with running_installation(servers, template) as installation:
         yield installation

@@ -3,13 +3,15 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 import warnings
 from collections import Counter
 
 from domain.operations import Answer, Finding, Operation, Outcome
-from tests.adapters.http.conftest import OpenGateway
+from tests.adapters.http.conftest import ROOT, OpenGateway
 from tests.adapters.http.parcels import booked, cancel, parcel
 from tests.adapters.http.scripted_server import ScriptedServer, answer_json, drip, late, reply, silence
 
@@ -121,6 +123,29 @@ def test_a_gateway_survives_a_fork(gateway_to: OpenGateway) -> None:
         assert os.waitstatus_to_exitcode(status) == 0
         assert gateway.request_each([parcel()]) == [DONE]
         assert len(server.requests) == 3
+
+
+FORGETFUL = """
+import os, sys
+from adapters.http.shipping import HttpShippingGateway
+from tests.adapters.http.parcels import parcel
+
+gateway = HttpShippingGateway(sys.argv[1], "token", deadline_seconds=20, max_retry_after_seconds=60)
+print(gateway.request_each([parcel()])[0].outcome, flush=True)
+child = os.fork()
+print(gateway.request_each([parcel()])[0].outcome, flush=True)
+if child:
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_process_that_forgets_to_close_ends_all_the_same() -> None:
+    """And so does a child forked from it, which has the parent's connections but not its thread."""
+    with ScriptedServer(answer_json(201, booked())) as server:
+        command = [sys.executable, "-c", FORGETFUL, server.url]
+        ended = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert ended.stdout.split() == ["done"] * 3
+    assert ended.returncode == 0
 
 
 def test_a_closed_gateway_leaves_no_thread_and_opens_again_when_asked(gateway_to: OpenGateway) -> None:
