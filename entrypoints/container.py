@@ -18,7 +18,7 @@ from adapters.files.customers import customers
 from adapters.files.order_events import envelopes
 from adapters.http.shipping import HttpShippingGateway
 from adapters.postgres.engine import open_engine
-from adapters.postgres.schema import current_revision, migrate, newest_revision
+from adapters.postgres.schema import current_revision, is_current, migrate, newest_revision
 from adapters.postgres.transactions import PostgresClock, PostgresTransactions
 from adapters.postgres.wake import PostgresWake
 from adapters.redis.rings import RedisRings
@@ -79,6 +79,7 @@ class Container(containers.DeclarativeContainer):
     transactions = providers.Singleton(PostgresTransactions, engine)
     clock = providers.Singleton(PostgresClock, engine)
     wake = providers.Singleton(PostgresWake, engine)
+    schema_is_current = providers.Callable(is_current, engine)
 
     point_rules = settings.provided.point_rules
     patience = settings.provided.patience

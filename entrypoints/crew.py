@@ -21,7 +21,10 @@ def start_api(supervisor: Supervisor, settings: Settings, *, port: int) -> str:
     """The HTTP door. Returns: its URL."""
     process = Process("api", ["entrypoints.api", "--port", str(port)], settings.as_environment())
     supervisor.start(process)
-    return str(process.announced["url"])
+    url = str(process.announced["url"])
+    # Started again, it must be found where it was.
+    process.arguments = ["entrypoints.api", "--port", url.rpartition(":")[2]]
+    return url
 
 
 def start_crew(

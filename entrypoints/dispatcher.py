@@ -9,7 +9,7 @@ import typer
 from application.dispatch import Dispatch
 from entrypoints.container import Container
 from entrypoints.processes import Stop, announce, log_to_stderr
-from entrypoints.settings import read_settings
+from entrypoints.settings import read_process_settings
 
 POLL_SECONDS: Final = 1.0  # what a missed bell costs
 TIDY_SECONDS: Final = 1.0  # what a dead worker's lease costs beyond itself
@@ -21,7 +21,7 @@ def main() -> None:
     """Rings, sweeps and reconciles until SIGTERM; may run many times over."""
     log_to_stderr()
     stop = Stop(with_parent=True)
-    container = Container(settings=read_settings())
+    container = Container(settings=read_process_settings())
     dispatch, wake = container.dispatch(), container.wake()
     # Look-ups wait for other machines: they must not hold up the bells.
     tidying = threading.Thread(target=_tidy, args=(dispatch, stop), daemon=True)

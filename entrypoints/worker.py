@@ -8,7 +8,7 @@ from dramatiq import Worker
 from entrypoints.actors.register import register_actors
 from entrypoints.container import Container
 from entrypoints.processes import Stop, announce, log_to_stderr
-from entrypoints.settings import read_settings
+from entrypoints.settings import read_process_settings
 
 # How long an idle consumer may sleep before it looks at its queue again: the latency of a message on a quiet queue.
 IDLE_MILLISECONDS: Final = 100
@@ -21,7 +21,7 @@ def main(threads: Annotated[int, typer.Option(min=1, max=256)] = 8) -> None:
     log_to_stderr()
     stop = Stop(with_parent=True)
     # Two connections more than threads: nothing waits for the pool.
-    container = Container(settings=read_settings(), pool_size=threads + 2)
+    container = Container(settings=read_process_settings(), pool_size=threads + 2)
     worker = Worker(
         register_actors(container, threads=threads), worker_threads=threads, worker_timeout=IDLE_MILLISECONDS
     )

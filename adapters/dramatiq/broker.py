@@ -65,8 +65,15 @@ class SafeRedisBroker(RedisBroker):
     def consumer_class(self) -> type[_RedisConsumer]:
         return _SafeConsumer
 
+    def enqueue(self, message: dramatiq.Message[Any], *, delay: int | None = None) -> dramatiq.Message[Any]:
+        try:
+            return super().enqueue(message, delay=delay)  # type: ignore[no-any-return]
+        except redis.RedisError:
+            self.change_name()  # the consumer whose delayed message this is will not touch it again
+            raise
+
     def change_name(self) -> None:
-        """Goes on under a new name: what an unanswered fetch may have taken goes back with the old name's heartbeat."""
+        """Goes on under a new name: what was taken and is in nobody's hands goes back with the old name's heartbeat."""
         self.broker_id = str(uuid4())
 
 
@@ -90,6 +97,14 @@ class _SafeConsumer(_RedisConsumer):
             logger.warning("%s stays in the queue's own dead letters only: %s", message.message_id, failure)
         with _connection_errors():
             super().nack(message)
+
+    def requeue(self, messages: Any) -> None:
+        try:
+            with _connection_errors():
+                super().requeue(messages)
+        except ConnectionClosed:
+            self.broker.change_name()
+            raise
 
     def __next__(self) -> Any:
         if not self.message_cache:

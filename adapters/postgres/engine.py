@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Final
 
 import psycopg
+from psycopg.types.array import ListBinaryDumper
 from psycopg.types.string import StrBinaryDumper
 from sqlalchemy import URL, Engine, create_engine, make_url
 from sqlalchemy.event import listen
@@ -40,10 +41,11 @@ def open_engine(url: str, *, pool_size: int = 5, clock_offset: timedelta | None 
             "connect_timeout": 10,
         },
     )
-    listen(engine, "connect", _send_text_unescaped)
+    listen(engine, "connect", _send_arrays_in_binary)
     return engine
 
 
-def _send_text_unescaped(connection: psycopg.Connection, _: object) -> None:
-    """Strings in binary form: escaping every quote of a thousand JSON documents costs more than storing them."""
+def _send_arrays_in_binary(connection: psycopg.Connection, _: object) -> None:
+    """Escaping every quote of a thousand JSON documents would cost more than storing them."""
     connection.adapters.register_dumper(str, StrBinaryDumper)
+    connection.adapters.register_dumper(list, ListBinaryDumper)

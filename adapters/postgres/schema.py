@@ -7,6 +7,9 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, text
+from sqlalchemy.exc import DBAPIError
+
+from domain.errors import Unavailable
 
 # Any number will do; two processes that migrate at once wait for each other on it (this lock may span the work:
 # it is let go with the transaction that holds it).
@@ -27,6 +30,14 @@ def current_revision(engine: Engine) -> str | None:
     """The revision the database is at; none for an empty one."""
     with engine.connect() as connection:
         return MigrationContext.configure(connection).get_current_revision()
+
+
+def is_current(engine: Engine) -> bool:
+    """Whether the database is at the revision this program needs. Raises: Unavailable when it cannot be reached."""
+    try:
+        return current_revision(engine) == newest_revision()
+    except DBAPIError as failure:
+        raise Unavailable(f"the database did not answer: {str(failure).splitlines()[0]}") from failure
 
 
 def newest_revision() -> str:

@@ -11,7 +11,7 @@ import uvicorn
 from entrypoints.api.app import build_app
 from entrypoints.container import Container
 from entrypoints.processes import Stop, announce, log_to_stderr
-from entrypoints.settings import InvalidSettings, read_settings
+from entrypoints.settings import InvalidSettings, read_process_settings
 
 THREADS: Final = 8  # the database's work on two cores; more would only wait there instead of here
 KEEP_ALIVE_SECONDS: Final = 5
@@ -32,7 +32,7 @@ def main(
     log_to_stderr()
     stop = Stop(with_parent=True)
     try:
-        container = Container(settings=read_settings(), pool_size=THREADS)
+        container = Container(settings=read_process_settings(), pool_size=THREADS)
         app = build_app(container, threads=THREADS, body_seconds=body_seconds)
         listener = socket.create_server((host, port), family=_family(host), backlog=BACKLOG)
     except (InvalidSettings, OSError) as unfit:

@@ -1,15 +1,15 @@
 """`ikkai points`: what customers have, and granting by hand."""
 
 from dataclasses import asdict
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
 from domain.calendar import instant
 from domain.errors import Malformed
-from domain.points import PointAccount
 from entrypoints.cli.output import AsJson, print_json, print_table
 from entrypoints.container import open_container
+from entrypoints.documents import points_document
 from entrypoints.settings import read_settings
 
 commands: Final = typer.Typer(help="Points: what customers have, and granting by hand.")
@@ -22,7 +22,7 @@ def show(customer: Customer, as_json: AsJson = False) -> None:
     """Balance, debt and open lots. Example: ikkai points show c-42"""
     with open_container(read_settings(), broker=False) as container:
         account = container.read_points().account(customer)
-    document = _document(account)
+    document = points_document(account).model_dump(mode="json")
     if as_json:
         print_json(document)
         return
@@ -72,21 +72,3 @@ def _whole(field: str, text: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise Malformed(field, "must be a whole number")
     return int(text[:40])
-
-
-def _document(account: PointAccount) -> dict[str, Any]:
-    return {
-        "customer_id": account.customer_id,
-        "balance": account.balance,
-        "debt": account.debt,
-        "lots": [
-            {
-                "order_id": lot.order_id,
-                "reason": lot.reason,
-                "points": lot.points,
-                "remaining": lot.remaining,
-                "expires_on": lot.expires_on,
-            }
-            for lot in account.lots
-        ],
-    }

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 from pydantic import SecretStr
 
+from entrypoints.api.keys import Scope, parse_api_keys
 from entrypoints.cli.output import WAITING
 from entrypoints.container import Container, open_container
 from entrypoints.crew import start_api, start_crew, start_sandbox
@@ -21,7 +22,6 @@ Workers = Annotated[int, typer.Option(min=1, max=64, help="Worker processes.")]
 Threads = Annotated[int, typer.Option(min=1, max=256, help="Threads of each.")]
 
 TEND_SECONDS: Final = 0.5
-SCOPES: Final = "events+points+refunds+operators"
 
 
 def up(
@@ -84,18 +84,20 @@ def is_idle(container: Container) -> bool:
 
 
 def _with_outside(settings: Settings, sandbox: str | None) -> tuple[Settings, str | None]:
-    """Points the providers that are not configured at the sandbox, and makes an API key where there is none."""
+    """Points the providers that are not configured at the sandbox, and makes an API key where there is none.
+
+    Raises: InvalidSettings for API keys that cannot be read.
+    """
     changes: dict[str, Any] = {}
     configured = settings.api_keys.get_secret_value()
+    parse_api_keys(configured)
     api_key = None
     if sandbox is not None:
         if settings.carrier_url is None:
             changes |= {"carrier_url": sandbox, "carrier_token": SecretStr("sandbox")}
         if not configured:
             api_key = secrets.token_urlsafe(24)
-            changes["api_keys"] = SecretStr(f"sandbox={SCOPES}:{api_key}")
-    if configured:
-        api_key = configured.split(",")[0].rpartition(":")[2]
+            changes["api_keys"] = SecretStr(f"sandbox={'+'.join(Scope)}:{api_key}")
     return settings.model_copy(update=changes), api_key
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from domain.operations import State
+from domain.operations import Finding, State
 from domain.shipping import REQUEST
 from tests.application.envelopes import confirmed
 from tests.application.killed import killed_at_unit, killed_during_the_call
@@ -45,7 +45,7 @@ def test_what_was_perhaps_sent_too_often_goes_to_a_person(shop: Shop) -> None:
     """Work that takes its worker with it must not do so for ever."""
     shop.tell(confirmed())
     for _ in range(shop.patience.max_attempts):
-        shop.carrier.will_find(shop.request().key, shop_finds_nothing)
+        shop.carrier.will_find(shop.request().key, Finding.NOT_FOUND)
         killed_during_the_call(shop, shop.ship)
         shop.clock.advance(shop.timing.lease_seconds + 1)
         shop.sweep.execute()

@@ -135,7 +135,7 @@ class PostgresOperationBook:
         subject: str | None = None,
         limit: int | None = None,
     ) -> Sequence[Operation]:
-        asked = {"states": list(states), "kinds": list(kinds), "subject": subject, "limit": limit}
+        asked = {"states": [str(state) for state in states], "kinds": list(kinds), "subject": subject, "limit": limit}
         return [_operation(row) for row in self._connection.execute(sql.FIND, asked)]
 
     def due(self, kinds: Sequence[str]) -> Mapping[str, int]:
@@ -157,7 +157,7 @@ def _fence(operations: Sequence[Operation]) -> dict[str, list[object]]:
 def _columns(steps: Sequence[tuple[Operation, Step]]) -> dict[str, list[object]]:
     return {
         **_fence([operation for operation, _ in steps]),
-        "states": [step.state for _, step in steps],
+        "states": [str(step.state) for _, step in steps],
         "reasons": [step.reason for _, step in steps],
         "results": [canonical_json(dict(step.result)) for _, step in steps],
         "waits": [step.wait_seconds for _, step in steps],

@@ -75,7 +75,7 @@ def _columns(orders: Sequence[Order]) -> dict[str, list[object]]:
     positions = [order.position or (None, None, None) for order in orders]
     return {
         "order_ids": [order.order_id for order in orders],
-        "statuses": [order.status for order in orders],
+        "statuses": [str(order.status) for order in orders],
         "revisions": [revision for revision, _, _ in positions],
         "times": [time for _, time, _ in positions],
         "event_ids": [event_id for _, _, event_id in positions],

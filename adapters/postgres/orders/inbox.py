@@ -118,7 +118,7 @@ class PostgresEventInbox:
                 _MARK,
                 {
                     "seqs": list(verdicts),
-                    "states": [verdict.state for verdict in verdicts.values()],
+                    "states": [str(verdict.state) for verdict in verdicts.values()],
                     "reasons": [verdict.reason for verdict in verdicts.values()],
                 },
             )
@@ -126,7 +126,9 @@ class PostgresEventInbox:
     def find(
         self, *, states: Sequence[EventState], subject: str | None, limit: int | None
     ) -> Sequence[Mapping[str, Any]]:
-        rows = self._connection.execute(_FIND, {"states": list(states), "subject": subject, "limit": limit})
+        rows = self._connection.execute(
+            _FIND, {"states": [str(state) for state in states], "subject": subject, "limit": limit}
+        )
         return [{**row._mapping, "data": json.loads(row.data)} for row in rows]
 
     def due(self) -> int:
@@ -138,7 +140,7 @@ def _columns(events: Sequence[OrderEvent]) -> dict[str, list[object]]:
     return {
         "sources": [event.source for event in events],
         "ids": [event.id for event in events],
-        "types": [event.type for event in events],
+        "types": [str(event.type) for event in events],
         "times": [event.time for event in events],
         "subjects": [event.subject for event in events],
         "revisions": [event.revision for event in events],

@@ -1,12 +1,10 @@
 """Messages that nobody can take: kept where people look, and never in the way (reports B38, B52; traps 45, 46)."""
 
-import json
 from collections.abc import Iterator
 
 import pytest
 
 from adapters.embedded import ServerUrls
-from domain.operations import State
 from entrypoints.supervisor import Process
 from tests.adapters.dramatiq.raw_messages import message, push
 from tests.e2e.installation import Installation, confirmed, running_installation
