@@ -36,11 +36,13 @@ class PointGrant:
 
 @dataclass(frozen=True, slots=True)
 class PointReversal:
-    """An order's grant is taken back, as far as it is not yet reversed or expired. Key: (order_id, reason, cause)."""
+    """An order's grant is taken back from whoever got it, as far as it is not yet reversed or expired.
+
+    Key: (order_id, reason, cause).
+    """
 
     order_id: str
     reason: str
-    customer_id: str
     cause: str
 
 

@@ -67,7 +67,7 @@ class SafeRedisBroker(RedisBroker):
 
     def enqueue(self, message: dramatiq.Message[Any], *, delay: int | None = None) -> dramatiq.Message[Any]:
         try:
-            return super().enqueue(message, delay=delay)  # type: ignore[no-any-return]
+            return super().enqueue(message, delay=delay)
         except redis.RedisError:
             self.change_name()  # the consumer whose delayed message this is will not touch it again
             raise

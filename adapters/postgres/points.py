@@ -1,11 +1,13 @@
 """The ledger of points: entries that are only added, lots and balances that follow from them."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from sqlalchemy import Connection, Row, text
 
+from adapters.postgres.clock import CLOCK
 from domain.errors import Refused
 from domain.points import MAX_POINTS, EntryKind, PointAccount, PointEntry, PointGrant, PointLot, PointReversal, take
 
@@ -20,26 +22,28 @@ _LOCK_BALANCES: Final = text(
     " ORDER BY customer_id FOR UPDATE"
 )
 _INSERT_LOTS: Final = text(
-    """
+    f"""
+    WITH {CLOCK}
     INSERT INTO point_lots (order_id, reason, customer_id, points, remaining, expires_on, granted_at)
     SELECT order_id, reason, customer_id, points, points, expires_on, clock.now
     FROM unnest(CAST(:orders AS text[]), CAST(:reasons AS text[]), CAST(:customers AS text[]),
                 CAST(:points AS bigint[]), CAST(:expiries AS date[]))
          AS new (order_id, reason, customer_id, points, expires_on),
-         (SELECT ikkai_now() AS now) AS clock
+         clock
     ORDER BY order_id, reason
     ON CONFLICT (order_id, reason) DO NOTHING
     RETURNING order_id, reason
     """
 )
 _INSERT_ENTRIES: Final = text(
-    """
+    f"""
+    WITH {CLOCK}
     INSERT INTO point_entries (customer_id, kind, points, order_id, reason, cause, at)
-    SELECT customer_id, :kind, points, order_id, reason, cause, clock.now
-    FROM unnest(CAST(:orders AS text[]), CAST(:reasons AS text[]), CAST(:customers AS text[]),
-                CAST(:points AS bigint[]), CAST(:causes AS text[])) WITH ORDINALITY
-         AS new (order_id, reason, customer_id, points, cause, place),
-         (SELECT ikkai_now() AS now) AS clock
+    SELECT customer_id, kind, points, order_id, reason, cause, clock.now
+    FROM unnest(CAST(:customers AS text[]), CAST(:kinds AS text[]), CAST(:points AS bigint[]),
+                CAST(:orders AS text[]), CAST(:reasons AS text[]), CAST(:causes AS text[])) WITH ORDINALITY
+         AS new (customer_id, kind, points, order_id, reason, cause, place),
+         clock
     ORDER BY place
     """
 )
@@ -111,13 +115,20 @@ class PostgresPointLedger:
             return []
         balances = self._lock_balances({grant.customer_id for grant in first.values()})
         # An INSERT's rowcount is -1 with this driver, and RETURNING lists only what was inserted: match by key.
-        new = [first[tuple(row)] for row in self._connection.execute(_INSERT_LOTS, _columns(list(first.values())))]
-        self._post(EntryKind.GRANT, balances, [(grant, grant.points, None) for grant in new])
+        inserted = {tuple(row) for row in self._connection.execute(_INSERT_LOTS, _columns(list(first.values())))}
+        answers = []
+        new = []
+        for grant in grants:
+            is_new = (grant.order_id, grant.reason) in inserted
+            answers.append(is_new)
+            if is_new:
+                new.append(first[grant.order_id, grant.reason])
+                inserted.remove((grant.order_id, grant.reason))
+        self._post(balances, [_Posting.of_grant(grant) for grant in new])
         for grant in new:
             if balances[grant.customer_id] < 0:
                 balances[grant.customer_id] = self._repay(grant, balances[grant.customer_id])
-        inserted = {id(grant) for grant in new}
-        return [id(grant) in inserted for grant in grants]
+        return answers
 
     def granted(self, facts: Sequence[tuple[str, str]]) -> Sequence[PointGrant]:
         asked = {"orders": [order_id for order_id, _ in facts], "reasons": [reason for _, reason in facts]}
@@ -126,7 +137,9 @@ class PostgresPointLedger:
     def reverse_each_once(self, reversals: Sequence[PointReversal]) -> Sequence[int]:
         if not reversals:
             return []
-        balances = self._lock_balances({reversal.customer_id for reversal in reversals})
+        grants = self.granted([(reversal.order_id, reversal.reason) for reversal in reversals])
+        owners = {(grant.order_id, grant.reason): grant.customer_id for grant in grants}
+        balances = self._lock_balances(set(owners.values()))
         asked = {
             "orders": [reversal.order_id for reversal in reversals],
             "reasons": [reversal.reason for reversal in reversals],
@@ -135,8 +148,9 @@ class PostgresPointLedger:
         done = {tuple(row) for row in self._connection.execute(_REVERSED_BEFORE, asked)}
         taken = []
         for reversal in reversals:
+            owner = owners.get((reversal.order_id, reversal.reason))
             fact = (reversal.order_id, reversal.reason, reversal.cause)
-            taken.append(0 if fact in done else self._reverse(reversal, balances))
+            taken.append(0 if owner is None or fact in done else self._reverse(reversal, owner, balances))
             done.add(fact)
         return taken
 
@@ -153,34 +167,28 @@ class PostgresPointLedger:
         self._connection.execute(_ENSURE_BALANCES, customers)
         return {row.customer_id: row.balance for row in self._connection.execute(_LOCK_BALANCES, customers)}
 
-    def _post(
-        self,
-        kind: EntryKind,
-        balances: Mapping[str, int],
-        posted: Sequence[tuple[PointGrant | PointReversal, int, str | None]],
-    ) -> None:
-        """Adds entries and their sum per customer to the balances."""
-        if not posted:
+    def _post(self, balances: Mapping[str, int], postings: Sequence["_Posting"]) -> None:
+        """Adds entries, and their sum per customer to the balances."""
+        if not postings:
             return
         sums: dict[str, int] = {}
-        for fact, points, _ in posted:
-            sums[fact.customer_id] = sums.get(fact.customer_id, 0) + points
+        for posting in postings:
+            sums[posting.customer_id] = sums.get(posting.customer_id, 0) + posting.points
         for customer_id, change in sums.items():
             if abs(balances[customer_id] + change) > MAX_POINTS:
                 raise Refused(f"the balance of customer {customer_id} would exceed {MAX_POINTS}", field="points")
         self._connection.execute(
             _INSERT_ENTRIES,
             {
-                "kind": kind,
-                "orders": [fact.order_id for fact, _, _ in posted],
-                "reasons": [fact.reason for fact, _, _ in posted],
-                "customers": [fact.customer_id for fact, _, _ in posted],
-                "points": [points for _, points, _ in posted],
-                "causes": [cause for _, _, cause in posted],
+                "customers": [posting.customer_id for posting in postings],
+                "kinds": [str(posting.kind) for posting in postings],
+                "points": [posting.points for posting in postings],
+                "orders": [posting.order_id for posting in postings],
+                "reasons": [posting.reason for posting in postings],
+                "causes": [posting.cause for posting in postings],
             },
         )
-        changes = {"customers": list(sums), "points": list(sums.values())}
-        self._connection.execute(_ADD_TO_BALANCES, changes)
+        self._connection.execute(_ADD_TO_BALANCES, {"customers": list(sums), "points": list(sums.values())})
 
     def _repay(self, grant: PointGrant, balance: int) -> int:
         """A credit repays debt before any of it can be spent. Returns: the balance after it."""
@@ -188,19 +196,16 @@ class PostgresPointLedger:
         self._take({(grant.order_id, grant.reason): repaid})
         return balance + grant.points
 
-    def _reverse(self, reversal: PointReversal, balances: dict[str, int]) -> int:
-        row = self._connection.execute(_LOT, {"order_id": reversal.order_id, "reason": reversal.reason}).one_or_none()
-        own = None if row is None else _lot(row)
-        if own is None or own.reversible == 0:
+    def _reverse(self, reversal: PointReversal, owner: str, balances: dict[str, int]) -> int:
+        fact = {"order_id": reversal.order_id, "reason": reversal.reason}
+        own = _lot(self._connection.execute(_LOT, fact).one())
+        if own.reversible == 0:
             return 0
-        points = own.reversible
-        self._take(take(points, own, self._open_lots(reversal.customer_id)))
-        self._connection.execute(
-            _MARK_REVERSED, {"points": points, "order_id": reversal.order_id, "reason": reversal.reason}
-        )
-        self._post(EntryKind.REVERSE, balances, [(reversal, -points, reversal.cause)])
-        balances[reversal.customer_id] -= points
-        return points
+        self._take(take(own.reversible, own, self._open_lots(owner)))
+        self._connection.execute(_MARK_REVERSED, {**fact, "points": own.reversible})
+        self._post(balances, [_Posting.of_reversal(reversal, owner, own.reversible)])
+        balances[owner] -= own.reversible
+        return own.reversible
 
     def _take(self, taken: Mapping[tuple[str, str], int]) -> None:
         if taken:
@@ -211,6 +216,26 @@ class PostgresPointLedger:
 
     def _open_lots(self, customer_id: str) -> list[PointLot]:
         return [_lot(row) for row in self._connection.execute(_OPEN_LOTS, {"customer_id": customer_id})]
+
+
+@dataclass(frozen=True, slots=True)
+class _Posting:
+    """One entry to be added. Units: points, signed."""
+
+    customer_id: str
+    kind: EntryKind
+    points: int
+    order_id: str
+    reason: str
+    cause: str | None = None
+
+    @classmethod
+    def of_grant(cls, grant: PointGrant) -> Self:
+        return cls(grant.customer_id, EntryKind.GRANT, grant.points, grant.order_id, grant.reason)
+
+    @classmethod
+    def of_reversal(cls, reversal: PointReversal, owner: str, points: int) -> Self:
+        return cls(owner, EntryKind.REVERSE, -points, reversal.order_id, reversal.reason, reversal.cause)
 
 
 def _columns(grants: Sequence[PointGrant]) -> dict[str, list[object]]:

@@ -166,10 +166,8 @@ def _cancel(order: Order, event: OrderEvent) -> Decision:
     cancelled = replace(order, status=OrderStatus.CANCELLED, position=position)
     if order.status is OrderStatus.CANCELLED:
         return Decision(cancelled, ALREADY_APPLIED)
-    reason = order.grant_reason or grant_reason()
-    reversal = None
-    if order.customer_id is not None:
-        reversal = PointReversal(order.order_id, reason, order.customer_id, f"cancelled#{event.revision}")
+    # Also where no confirmation is known: the points may have been granted by hand.
+    reversal = PointReversal(order.order_id, order.grant_reason or grant_reason(), f"cancelled#{event.revision}")
     return Decision(cancelled, APPLIED, reversal=reversal, cancelled_shipments=range(1, order.shipments + 1))
 
 

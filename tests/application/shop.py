@@ -28,7 +28,7 @@ class Shop:
         self.clock = FakeClock()
         self.transactions = InMemoryTransactions(self.clock)
         self.carrier = FakeShippingGateway(honours_keys=honours_keys)
-        self.carrier.during_call = self.transactions.assert_none_open
+        self.carrier.during_call = self.carrier.during_look_up = self.transactions.assert_none_open
         self.patience = Patience(max_attempts=3)
         self.timing = Timing()
         self.policies = {kind: policy_of(kind, honours_keys=honours_keys) for kind in (REQUEST, CANCEL)}

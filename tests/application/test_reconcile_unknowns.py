@@ -74,7 +74,7 @@ def test_a_person_who_decides_during_the_look_up_is_not_overruled(keyless_shop: 
     def decide() -> None:
         keyless_shop.decide.resolve(KEY, reference="SH-by-hand", by="花子", evidence="phone call")
 
-    keyless_shop.carrier.during_call = decide
+    keyless_shop.carrier.during_look_up = decide
     assert keyless_shop.reconcile.execute() == 0
     assert keyless_shop.request().result == {"reference": "SH-by-hand"}
 

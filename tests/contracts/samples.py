@@ -25,8 +25,8 @@ def grant(
     return PointGrant(order_id, reason, customer_id, points, until)
 
 
-def reversal(order_id: str, *, customer_id: str = "c-1", cause: str = "cancelled#2") -> PointReversal:
-    return PointReversal(order_id, "order_confirmed", customer_id, cause)
+def reversal(order_id: str, *, cause: str = "cancelled#2") -> PointReversal:
+    return PointReversal(order_id, "order_confirmed", cause)
 
 
 def parcel(order_id: str, number: int = 1, *, name: str = "山田 太郎") -> NewOperation:

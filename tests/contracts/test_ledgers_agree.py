@@ -46,7 +46,7 @@ class Reversing:
         return reverse_each(
             store,
             *(
-                PointReversal(example + order_id, "order_confirmed", example + OWNERS[order_id], cause)
+                PointReversal(example + order_id, "order_confirmed", cause)
                 for order_id, cause in self.reversals
             ),
         )

@@ -23,7 +23,7 @@ def strike(installation: Installation, point: str, by: signal.Signals) -> tuple[
     worker = installation.start("tests.crash.worker", "--threads", "1", **variables)
     if point == SENT:
         installation.world.script("silent_after", match=order.order_id)
-    installation.send("shipping.request_shipment", order_id=order.order_id)
+    installation.send("shipping.request_shipment", {"order_id": order.order_id})
     if point == SENT:
         until(lambda: bool(installation.world.seen(order)))
         worker.signal(by)

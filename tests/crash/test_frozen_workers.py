@@ -55,7 +55,5 @@ def thaw(workers: list[Process]) -> None:
 
 def _all_that_happened(installation: Installation, orders: list[Parcel]) -> list[object]:
     """All but when an unknown outcome is looked up next: that goes on by itself."""
-    return [
-        (replace(installation.operation(order), next_at=None), installation.story(order), installation.world.seen(order))
-        for order in orders
-    ]
+    operations = [replace(installation.operation(order), next_at=None) for order in orders]
+    return [*operations, *map(installation.story, orders), *map(installation.world.seen, orders)]

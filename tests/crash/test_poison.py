@@ -33,7 +33,8 @@ def test_poison_is_parked_and_its_neighbours_are_done(installation: Installation
 
     def parked() -> bool:
         kept_alive.tend()
-        return installation.rows("SELECT state FROM operations WHERE subject = :it", it=poison.order_id) == [("parked",)]
+        states = installation.rows("SELECT state FROM operations WHERE subject = :order", order=poison.order_id)
+        return states == [(State.PARKED,)]
 
     until(parked, MAX_ATTEMPTS * SOON_SECONDS)
     operation = installation.operation(poison)

@@ -3,7 +3,7 @@
 import itertools
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -68,7 +68,7 @@ class Installation:
         process.start()
         return process
 
-    def start_worker(self, threads: int = 2) -> Process:
+    def start_worker(self, *, threads: int = 2) -> Process:
         return self.start("entrypoints.worker", "--threads", str(threads))
 
     def start_dispatcher(self) -> Process:
@@ -81,15 +81,32 @@ class Installation:
         if apply:
             self.container.apply_order_events().execute()
 
-    def send(self, actor: str, *, copies: int = 1, delay_milliseconds: int | None = None, **content: Any) -> None:
+    def send(
+        self, actor: str, content: dict[str, Any], *, copies: int = 1, delay_milliseconds: int | None = None
+    ) -> None:
         """Puts the identical message on its queue, as a producer would, that many times."""
         message: dramatiq.Message[Any] = dramatiq.Message(actor.partition(".")[0], actor, (), content, {})
         for _ in range(copies):
             self.container.broker().enqueue(message, delay=delay_milliseconds)
 
+    def send_event(self, order: Parcel, *, copies: int = 1, delay_milliseconds: int | None = None) -> None:
+        """Puts it on the queue that the order was confirmed."""
+        content = {"event": confirmed(order)}
+        self.send("orders.process_event", content, copies=copies, delay_milliseconds=delay_milliseconds)
+
+    def send_grant(self, order: Parcel, *, copies: int = 1, delay_milliseconds: int | None = None) -> None:
+        """Puts it on the queue that the order's points are to be granted."""
+        content = {"order_id": order.order_id, "customer_id": customer_of(order), "points": POINTS}
+        self.send("points.grant_order_points", content, copies=copies, delay_milliseconds=delay_milliseconds)
+
     def ikkai(self, *arguments: str) -> Finished:
         """Runs a command beside the processes, on the same servers."""
         return ikkai(*arguments, environment=self.settings.as_environment())
+
+    def booked(self) -> int:
+        """How many orders have a parcel at the carrier."""
+        summary = self.world.http.get("/_ledger/summary").raise_for_status().json()
+        return int(summary["shipments"]["keys"])
 
     def rows(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
         """What our tables say."""
@@ -139,21 +156,24 @@ class Installation:
 
 @contextmanager
 def running_installation(
-    servers: ServerUrls, template: str, *, honours_keys: bool = True, **settings: Any
+    servers: ServerUrls, template: str, *, honours_keys: bool = True, latency_ms: int = 0, **settings: Any
 ) -> Iterator[Installation]:
     """An outside world of its own, an empty queue and a fresh database; the test starts the processes it wants."""
     with redis.Redis.from_url(servers.broker_url) as client:
         client.flushall()
     with fresh_database(servers, template) as database_url:
         urls = ServerUrls(database_url, servers.broker_url)
-        with installation_on(urls, honours_keys=honours_keys, **settings) as installation:
+        with installation_on(urls, honours_keys=honours_keys, latency_ms=latency_ms, **settings) as installation:
             yield installation
 
 
 @contextmanager
-def installation_on(urls: ServerUrls, *, honours_keys: bool = True, **settings: Any) -> Iterator[Installation]:
+def installation_on(
+    urls: ServerUrls, *, honours_keys: bool = True, latency_ms: int = 0, **settings: Any
+) -> Iterator[Installation]:
     """An installation on these servers, which hold a migrated database and an empty queue."""
-    with running_world("--carrier-keys" if honours_keys else "--no-carrier-keys") as world:
+    keys = "--carrier-keys" if honours_keys else "--no-carrier-keys"
+    with running_world(keys, "--latency-ms", str(latency_ms)) as world:
         installation = Installation(world, short_settings(urls, world, carrier_honours_keys=honours_keys, **settings))
         try:
             yield installation
@@ -163,7 +183,7 @@ def installation_on(urls: ServerUrls, *, honours_keys: bool = True, **settings: 
 
 def short_settings(urls: ServerUrls, world: World, **other: Any) -> Settings:
     """Settings that nothing in the environment of the tests can change."""
-    short = {
+    short: dict[str, Any] = {
         "database_url": urls.database_url,
         "broker_url": urls.broker_url,
         "carrier_url": world.url,
@@ -188,15 +208,3 @@ def fresh_database(servers: ServerUrls, template: str) -> Iterator[str]:
     finally:
         with psycopg.connect(servers.database_url, autocommit=True) as admin:
             admin.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
-
-
-def holds(true: Callable[[], bool]) -> Callable[[], bool]:
-    """The same question, where "the server is away just now" means "not yet"."""
-
-    def ask() -> bool:
-        try:
-            return true()
-        except Exception:
-            return False
-
-    return ask

@@ -28,7 +28,8 @@ class ScriptedAnswer:
 class FakeShippingGateway:
     """`ShippingGateway` of a carrier that honours keys or not, and does as a test has scripted.
 
-    `received` has the key of every request in order of arrival; `during_call` runs in the middle of each call.
+    `received` and `looked_up` have the keys in order of arrival; `during_call` and `during_look_up` run when the
+    carrier has done its work and no answer is back yet.
     """
 
     def __init__(self, *, honours_keys: bool = True) -> None:
@@ -36,6 +37,7 @@ class FakeShippingGateway:
         self.received: list[str] = []
         self.looked_up: list[str] = []
         self.during_call: Callable[[], None] = lambda: None
+        self.during_look_up: Callable[[], None] = lambda: None
         self._honours_keys = honours_keys
         self._remembered: dict[str, Answer] = {}
         self._answers: defaultdict[str, deque[ScriptedAnswer]] = defaultdict(deque)
@@ -112,7 +114,6 @@ class FakeShippingGateway:
 
     def _find(self, operations: Sequence[Operation], find: Callable[[Operation], list[Booking]]) -> list[LookUp]:
         self.looked_up += [operation.key for operation in operations]
-        self.during_call()
         findings = []
         for operation in operations:
             if self._look_ups[operation.key]:
@@ -121,4 +122,5 @@ class FakeShippingGateway:
                 findings.append(LookUp(Finding.FOUND, result={"reference": found[0].reference}))
             else:
                 findings.append(LookUp(Finding.NOT_FOUND))
+        self.during_look_up()
         return findings

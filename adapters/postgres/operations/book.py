@@ -54,7 +54,7 @@ class PostgresOperationBook:
     def claim(
         self, kind: str, limit: int, *, lease_seconds: float, worker: str, max_attempts: int, key: str | None = None
     ) -> Sequence[Operation]:
-        mine = self._connection.execute(sql.CLAIMED_BEFORE, {"worker": worker}).all()
+        mine = self._connection.execute(sql.CLAIMED_BEFORE, {"worker": worker, "kind": kind}).all()
         if mine:
             return [_operation(row) for row in mine]
         claim = {"kind": kind, "limit": limit, "lease_seconds": lease_seconds, "worker": worker}

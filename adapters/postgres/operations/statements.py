@@ -4,6 +4,8 @@ from typing import Final
 
 from sqlalchemy import text
 
+from adapters.postgres.clock import CLOCK
+
 DUE_BOUND: Final = 10_000  # counting further would cost more than knowing it is worth
 
 COLUMNS: Final = """
@@ -14,13 +16,14 @@ _RETURNED: Final = ", ".join(f"operation.{column.strip()}" for column in COLUMNS
 _FENCED: Final = "unnest(CAST(:keys AS text[]), CAST(:epochs AS int[])) AS mine (key, epoch)"
 
 REGISTER: Final = text(
-    """
+    f"""
+    WITH {CLOCK}
     INSERT INTO operations (key, kind, subject, number, request, fingerprint, next_at, created_at)
     SELECT new.*, clock.now, clock.now
     FROM unnest(CAST(:keys AS text[]), CAST(:kinds AS text[]), CAST(:subjects AS text[]), CAST(:numbers AS int[]),
                 CAST(:requests AS text[]), CAST(:prints AS bytea[]))
          AS new (key, kind, subject, number, request, fingerprint),
-         (SELECT ikkai_now() AS now) AS clock
+         clock
     ORDER BY key
     ON CONFLICT (key) DO NOTHING
     RETURNING key
@@ -51,7 +54,7 @@ PERHAPS_SENT: Final = text(
 
 CLAIM: Final = text(
     f"""
-    WITH due AS (
+    WITH {CLOCK}, due AS (
         SELECT key, attempts >= :max_attempts AS exhausted, first_sent_at IS NOT NULL AS sent
         FROM operations
         WHERE kind = :kind AND state = 'ready' AND next_at <= ikkai_now()
@@ -70,13 +73,15 @@ CLAIM: Final = text(
         claimed_by = :worker,
         lease_until = CASE WHEN NOT due.exhausted THEN clock.now + make_interval(secs => :lease_seconds) END,
         sent_at = NULL
-    FROM due, (SELECT ikkai_now() AS now) AS clock
+    FROM due, clock
     WHERE operation.key = due.key
     RETURNING {_RETURNED}
     """
 )
 # A claim whose COMMIT was answered by silence: it is this claimant's if its name stands there.
-CLAIMED_BEFORE: Final = text(f"SELECT {COLUMNS} FROM operations WHERE state = 'processing' AND claimed_by = :worker")
+CLAIMED_BEFORE: Final = text(
+    f"SELECT {COLUMNS} FROM operations WHERE state = 'processing' AND claimed_by = :worker AND kind = :kind"
+)
 NOTE_ATTEMPTS: Final = text(
     f"""
     INSERT INTO operation_attempts (key, epoch, claimed_by, claimed_at)
@@ -86,7 +91,7 @@ NOTE_ATTEMPTS: Final = text(
 
 GATE: Final = text(
     f"""
-    WITH open AS (
+    WITH {CLOCK}, open AS (
         SELECT operation.key FROM operations AS operation JOIN {_FENCED} USING (key, epoch)
         WHERE operation.state = 'processing'
           AND operation.lease_until > ikkai_now() + make_interval(secs => :outlasting_seconds)
@@ -94,7 +99,7 @@ GATE: Final = text(
     )
     UPDATE operations AS operation
     SET sent_at = clock.now, first_sent_at = coalesce(operation.first_sent_at, clock.now)
-    FROM open, (SELECT ikkai_now() AS now) AS clock
+    FROM open, clock
     WHERE operation.key = open.key
     RETURNING {_RETURNED}
     """
@@ -113,7 +118,7 @@ _STEPS: Final = """
     AS step (key, epoch, state, reason, result, wait_seconds, given_back, unsent)
 """
 _STEP: Final = f"""
-    WITH held AS (
+    WITH {CLOCK}, held AS (
         SELECT step.* FROM operations AS operation JOIN {_STEPS} USING (key, epoch)
         WHERE operation.state = :expected
         ORDER BY operation.key FOR UPDATE OF operation
@@ -128,7 +133,7 @@ _STEP: Final = f"""
         sent_at = CASE WHEN held.unsent THEN NULL ELSE operation.sent_at END,
         first_sent_at = CASE WHEN held.unsent THEN NULL ELSE operation.first_sent_at END,
         settled_at = CASE WHEN held.state IN ('completed', 'refused') THEN clock.now END
-    FROM held, (SELECT ikkai_now() AS now) AS clock
+    FROM held, clock
     WHERE operation.key = held.key
     RETURNING operation.key
 """

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, text
 
+from adapters.postgres.clock import CLOCK
 from domain.canonical import canonical_json
 from domain.errors import LostRace
 from domain.money import Money
@@ -29,8 +30,9 @@ _LOCK: Final = text(
 )
 _ADD: Final = text(
     f"""
+    WITH {CLOCK}
     INSERT INTO orders ({_COLUMNS}, updated_at)
-    SELECT new.*, clock.now FROM {_NEW}, (SELECT ikkai_now() AS now) AS clock ORDER BY order_id
+    SELECT new.*, clock.now FROM {_NEW}, clock ORDER BY order_id
     ON CONFLICT (order_id) DO NOTHING
     RETURNING order_id
     """

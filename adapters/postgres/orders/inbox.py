@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, text
 
+from adapters.postgres.clock import CLOCK
 from adapters.postgres.wake import WAKE
 from domain.orders.events import Arrival, EventState, EventType, OrderEvent, StoredEvent, Verdict
 
@@ -19,8 +20,9 @@ _NEW: Final = f"""
 """
 _STORE: Final = text(
     f"""
+    WITH {CLOCK}
     INSERT INTO order_events ({_COLUMNS}, accepted_at)
-    SELECT new.*, clock.now FROM {_NEW}, (SELECT ikkai_now() AS now) AS clock ORDER BY source, event_id
+    SELECT new.*, clock.now FROM {_NEW}, clock ORDER BY source, event_id
     ON CONFLICT (source, event_id) DO NOTHING
     RETURNING source, event_id
     """
@@ -43,11 +45,12 @@ _TAKE_THESE: Final = text(
     " ORDER BY seq FOR UPDATE SKIP LOCKED"
 )
 _MARK: Final = text(
-    """
+    f"""
+    WITH {CLOCK}
     UPDATE order_events SET state = done.state, reason = done.reason, settled_at = clock.now
     FROM unnest(CAST(:seqs AS bigint[]), CAST(:states AS text[]), CAST(:reasons AS text[]))
          AS done (seq, state, reason),
-         (SELECT ikkai_now() AS now) AS clock
+         clock
     WHERE order_events.seq = done.seq
     """
 )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from domain.operations import State
-from tests.e2e.installation import POINTS, Installation, confirmed, customer_of, installation_on
+from tests.e2e.installation import Installation, installation_on
 from tests.e2e.outages import FragileServers, fragile_servers
 from tests.entrypoints.sandbox.world import Parcel, until
 
@@ -32,13 +32,12 @@ def test_a_message_waits_on_its_queue_until_the_database_is_back(
     order, by_hand = Parcel(), Parcel()
     servers_to_lose.take_database_away()
     try:
-        installation.send("orders.process_event", event=confirmed(order))
-        grant = {"order_id": by_hand.order_id, "customer_id": customer_of(by_hand), "points": POINTS}
-        installation.send("points.grant_order_points", **grant)
+        installation.send_event(order)
+        installation.send_grant(by_hand)
         with installation.redis() as client:
 
             def waiting() -> int:
-                return client.llen("dramatiq:orders") + client.llen("dramatiq:points")
+                return sum(int(client.llen(f"dramatiq:{queue}")) for queue in ("orders", "points"))
 
             until(lambda: waiting() == 0)
             until(lambda: waiting() == 2)

@@ -7,7 +7,7 @@ import pytest
 from adapters.embedded import ServerUrls
 from domain.operations import State
 from tests.adapters.dramatiq.unreliable_line import UnreliableLine
-from tests.e2e.installation import REDELIVERED_SECONDS, Installation, confirmed, running_installation
+from tests.e2e.installation import REDELIVERED_SECONDS, Installation, running_installation
 from tests.entrypoints.sandbox.world import Parcel, until
 
 pytestmark = pytest.mark.xdist_group(__name__)
@@ -32,9 +32,9 @@ def test_a_message_whose_fetch_was_never_answered_is_done_in_the_end(
     order, elsewhere = Parcel(), Parcel()
     line.lose_reply(order.order_id.encode())
     worker = installation.start("entrypoints.worker", "--threads", "2", IKKAI_BROKER_URL=line.url)
-    installation.send("orders.process_event", event=confirmed(order))
+    installation.send_event(order)
     until(lambda: line.lost == [order.order_id.encode()])
-    installation.send("orders.process_event", event=confirmed(elsewhere))
+    installation.send_event(elsewhere)
     _wait_until_stored(installation, elsewhere, order)
     assert not worker.has_ended()
 
@@ -52,7 +52,7 @@ def test_a_message_whose_acknowledgement_was_lost_changes_nothing(
     order = Parcel()
     line.lose_request(b"\r\nack\r\n")
     worker = installation.start("entrypoints.worker", "--threads", "2", IKKAI_BROKER_URL=line.url)
-    installation.send("orders.process_event", event=confirmed(order))
+    installation.send_event(order)
     _wait_until_stored(installation, order)
     until(lambda: installation.container.broker().do_qsize("orders") == 0, REDELIVERED_SECONDS)
     assert line.lost == [b"\r\nack\r\n"]
@@ -66,7 +66,7 @@ def test_delayed_messages_outlive_a_broken_line(installation: Installation, line
     worker = installation.start("entrypoints.worker", "--threads", "2", IKKAI_BROKER_URL=line.url)
     line.lose_request(b"\r\nenqueue\r\n", away_seconds=2.0)
     for milliseconds, order in enumerate(orders, 1_000):
-        installation.send("orders.process_event", delay_milliseconds=milliseconds, event=confirmed(order))
+        installation.send_event(order, delay_milliseconds=milliseconds)
     _wait_until_stored(installation, *orders)
     assert line.lost == [b"\r\nenqueue\r\n"]
     assert not worker.has_ended()

@@ -94,7 +94,7 @@ def test_a_server_without_tls_is_surely_not_sent(gateway_to: OpenGateway) -> Non
         assert server.requests == []
 
 
-@pytest.mark.parametrize("url", ["ftp://carrier", "carrier", "http://", "http://[", "http://carrier:99999999"])
+@pytest.mark.parametrize("url", ["", "ftp://carrier", "carrier", "http://", "http://[", "http://carrier:99999999"])
 def test_an_address_that_is_none_is_surely_not_sent(gateway_to: OpenGateway, url: str) -> None:
     """A mistake in the settings is retried until they are right."""
     assert request_one(gateway_to, url).outcome is Outcome.NOT_SENT

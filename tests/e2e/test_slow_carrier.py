@@ -1,0 +1,44 @@
+"""A carrier that answers one byte at a time: each call ends by its deadline, and others are served (report B52)."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from adapters.embedded import ServerUrls
+from domain.operations import State
+from tests.e2e.installation import CALL_DEADLINE_SECONDS, SOON_SECONDS, Installation, running_installation
+from tests.entrypoints.sandbox.world import Parcel
+
+pytestmark = pytest.mark.xdist_group(__name__)
+
+SLOW, HEALTHY, THREADS = 16, 40, 8
+
+
+@pytest.fixture
+def installation(servers: ServerUrls, template: str) -> Iterator[Installation]:
+    with running_installation(servers, template, max_attempts=100) as installation:
+        yield installation
+
+
+def test_healthy_orders_behind_slow_ones_go_on(installation: Installation) -> None:
+    """Sixteen orders whose every call drips hold up nobody for long, and end booked once when the carrier is well."""
+    slow = [Parcel(f"o-slow-{number}") for number in range(SLOW)]
+    healthy = [Parcel(f"o-healthy-{number}") for number in range(HEALTHY)]
+    for match in ("o-slow-", "GET o-slow-"):
+        installation.world.script("slow", match=match, times=None)
+    worker = installation.start_worker(threads=THREADS)
+    installation.start_dispatcher()
+    installation.confirm(*slow)
+    installation.confirm(*healthy)
+    began = time.monotonic()
+    installation.wait_for(State.COMPLETED, *healthy)
+    # Two rounds of deadlines for the slow ones in front of them, and a busy machine.
+    assert time.monotonic() - began < 4 * CALL_DEADLINE_SECONDS + SOON_SECONDS / 2
+    assert {installation.operation(order).state for order in slow} <= {State.READY, State.PROCESSING}
+    assert any(step.endswith("no whole answer within 1 s") for step in installation.story(slow[0]))
+
+    installation.world.http.delete("/_faults").raise_for_status()
+    installation.wait_for(State.COMPLETED, *slow)
+    installation.assert_done_once([*slow, *healthy])
+    assert not worker.has_ended()
