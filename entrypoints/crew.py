@@ -9,7 +9,7 @@ from entrypoints.supervisor import Process, Supervisor
 def start_sandbox(supervisor: Supervisor, settings: Settings, *, log: Path | None = None) -> str:
     """The outside world on a free port. Returns: its URL."""
     keys = "--carrier-keys" if settings.carrier_honours_keys else "--no-carrier-keys"
-    arguments = ["entrypoints.sandbox", "--port", "0", keys]
+    arguments = ["entrypoints.sandbox", "--with-parent", "--port", "0", keys]
     arguments += ["--key-window-hours", str(settings.carrier_key_window_hours)]
     # Its ledger lives in its memory: started again, it would know nothing of what happened.
     process = Process("sandbox", arguments, settings.as_environment(), lives_once=True, log=log)

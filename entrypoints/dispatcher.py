@@ -21,7 +21,7 @@ def main() -> None:
     """Rings, sweeps and reconciles until SIGTERM; may run many times over."""
     log_to_stderr()
     stop = Stop(with_parent=True)
-    container = Container(settings=read_process_settings())
+    container = Container(settings=read_process_settings("database_url", "broker_url"))
     dispatch, wake = container.dispatch(), container.wake()
     # Look-ups wait for other machines: they must not hold up the bells.
     tidying = threading.Thread(target=_tidy, args=(dispatch, stop), daemon=True)

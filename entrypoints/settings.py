@@ -134,13 +134,13 @@ def read_settings(**overrides: Any) -> Settings:
         raise InvalidSettings("; ".join(map(_complaint, invalid.errors()))) from None
 
 
-def read_process_settings() -> Settings:
+def read_process_settings(*needed: str) -> Settings:
     """What `ikkai up` and `ikkai work` give to the processes they start: servers are named, not started on demand.
 
     Raises: InvalidSettings naming every bad or missing variable.
     """
     settings = read_settings()
-    missing = [f"{PREFIX}{name.upper()}" for name in ("database_url", "broker_url") if getattr(settings, name) is None]
+    missing = [f"{PREFIX}{name.upper()}" for name in needed if getattr(settings, name) is None]
     if missing:
         raise InvalidSettings(
             f"{', '.join(missing)}: needed here; `ikkai up` and `ikkai work` set it for their processes"

@@ -21,7 +21,7 @@ def main(threads: Annotated[int, typer.Option(min=1, max=256)] = 8) -> None:
     log_to_stderr()
     stop = Stop(with_parent=True)
     # Two connections more than threads: nothing waits for the pool.
-    container = Container(settings=read_process_settings(), pool_size=threads + 2)
+    container = Container(settings=read_process_settings("database_url", "broker_url"), pool_size=threads + 2)
     worker = Worker(
         register_actors(container, threads=threads), worker_threads=threads, worker_timeout=IDLE_MILLISECONDS
     )

@@ -4,7 +4,16 @@ from collections.abc import Mapping, Sequence
 
 from application.operations.perform import OperationBooks, Performer
 from application.transactions import Transactions
-from domain.operations import Finding, Operation, Patience, Policy, State, Step, after_unknown
+from domain.operations import (
+    ENDED_WITH_ITS_WORKER,
+    Finding,
+    Operation,
+    Patience,
+    Policy,
+    State,
+    Step,
+    after_unknown,
+)
 
 
 class SweepLeases:
@@ -28,8 +37,8 @@ class SweepLeases:
 
     def _step(self, operation: Operation) -> Step:
         if operation.sent_at is None:
-            return Step(State.READY, "its worker ended before sending")
-        reason = "its worker ended after sending"
+            return Step(State.READY, f"{ENDED_WITH_ITS_WORKER} before sending")
+        reason = f"{ENDED_WITH_ITS_WORKER} after sending"
         return after_unknown(operation, reason, self._policies[operation.kind], self._patience)
 
 

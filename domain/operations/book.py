@@ -32,7 +32,10 @@ class OperationBook(Protocol):
     def claim(
         self, kind: str, limit: int, *, lease_seconds: float, worker: str, max_attempts: int, key: str | None = None
     ) -> Sequence[Operation]:
-        """Takes due work under a lease; what has no attempts left is parked (or, if perhaps sent, held) instead."""
+        """Takes due work under a lease; what has no attempts left is parked (or, if perhaps sent, held) instead.
+
+        What ended with its worker twice is taken alone: should it end the next one too, it takes no others with it.
+        """
         ...
 
     def gate_each(self, operations: Sequence[Operation], *, outlasting_seconds: float) -> Sequence[Operation]:

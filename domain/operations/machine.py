@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from domain.canonical import fingerprint
 from domain.operations.policies import KINDS, Policy
+
+# How the reason of an attempt begins that ended with its worker: it may have been what ended it.
+ENDED_WITH_ITS_WORKER: Final = "its worker ended"
 
 
 class State(StrEnum):

@@ -32,7 +32,7 @@ def main(
     log_to_stderr()
     stop = Stop(with_parent=True)
     try:
-        container = Container(settings=read_process_settings(), pool_size=THREADS)
+        container = Container(settings=read_process_settings("database_url"), pool_size=THREADS)
         app = build_app(container, threads=THREADS, body_seconds=body_seconds)
         listener = socket.create_server((host, port), family=_family(host), backlog=BACKLOG)
     except (InvalidSettings, OSError) as unfit:

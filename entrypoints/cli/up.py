@@ -34,6 +34,8 @@ def up(
     stop = Stop(with_parent=False)
     with open_container(read_settings()) as container, Supervisor() as supervisor:
         settings: Settings = container.settings()
+        file = settings.home / "runtime.json"
+        file.unlink(missing_ok=True)  # of one that was killed: whoever waits for ours must not read it
         outside = start_sandbox(supervisor, settings) if sandbox else None
         settings, api_key = _with_outside(settings, outside)
         api = start_api(supervisor, settings, port=port)
@@ -45,7 +47,6 @@ def up(
             "database_url": settings.database_url,
             "broker_url": settings.broker_url,
         }
-        file = settings.home / "runtime.json"
         try:
             _write_whole(file, addresses)
             for name, value in addresses.items():

@@ -1,6 +1,8 @@
 """A worker that is killed in the middle, as SIGKILL does it: nothing after that point runs."""
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -13,10 +15,6 @@ class Killed(BaseException):
 
 def killed_during_the_call(shop: Shop, work: Callable[[], object]) -> None:
     """The carrier has the requests, and has done what it does; no answer is ever read."""
-
-    def kill() -> None:
-        raise Killed
-
     shop.carrier.during_call = kill
     with pytest.raises(Killed):
         work()
@@ -25,15 +23,23 @@ def killed_during_the_call(shop: Shop, work: Callable[[], object]) -> None:
 
 def killed_at_unit(shop: Shop, number: int, work: Callable[[], object]) -> None:
     """Killed when its transaction of that number (1: claim, 2: gate, 3: settlement) was to begin."""
-    honest, begun = shop.transactions.run, []
-
-    def run(unit: Callable[..., object]) -> object:
-        begun.append(unit)
-        if len(begun) == number:
-            raise Killed
-        return honest(unit)
-
-    shop.transactions.run = run  # type: ignore[method-assign, assignment]
-    with pytest.raises(Killed):
+    with at_unit(shop, number, kill), pytest.raises(Killed):
         work()
-    shop.transactions.run = honest  # type: ignore[method-assign]
+
+
+def kill() -> None:
+    raise Killed
+
+
+@contextmanager
+def at_unit(shop: Shop, number: int, happen: Callable[[], None]) -> Iterator[None]:
+    """Something happens before the transaction of that number, counted from here."""
+    numbers = itertools.count(1)
+
+    def count() -> None:
+        if next(numbers) == number:
+            happen()
+
+    shop.transactions.before_unit = count
+    yield
+    shop.transactions.before_unit = lambda: None

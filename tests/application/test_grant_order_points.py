@@ -101,6 +101,18 @@ def test_an_order_granted_by_hand_cancelled_and_confirmed_again_is_granted_once_
     assert (shop.order().status, shop.balance(), shop.live_parcels()) == ("confirmed", 120, 1)
 
 
+@pytest.mark.parametrize("by_hand_before", [True, False])
+def test_points_of_an_order_confirmed_after_its_cancel_are_not_granted_by_hand_as_well(
+    shop: Shop, *, by_hand_before: bool
+) -> None:
+    """They are the order's points, whichever key they stand under (B02)."""
+    if by_hand_before:
+        grant(shop, 30, reason="apology")
+    shop.tell(cancelled(revision=2), confirmed(revision=3))
+    assert not grant(shop)
+    assert shop.balance() == (150 if by_hand_before else 120)
+
+
 def test_a_cancel_takes_back_from_the_customer_who_was_granted(shop: Shop) -> None:
     """Whoever else was given points for the same order; nobody's points pay for another's."""
     grant(shop, 30, reason="apology", customer_id="c-2")

@@ -1,7 +1,6 @@
 """`PerformOperations`: claim, gate, call, settle, whatever the provider makes of keys."""
 
 import itertools
-from collections.abc import Callable
 
 import pytest
 
@@ -9,6 +8,7 @@ from application.operations import Timing
 from domain.errors import Unavailable
 from domain.operations import Finding, Outcome, State
 from tests.application.envelopes import cancelled, confirmed
+from tests.application.killed import at_unit
 from tests.application.shop import Shop
 
 KEY = "shipment-request:o-1"
@@ -224,21 +224,22 @@ def test_one_process_does_two_kinds_of_work_without_mixing_them_up(any_shop: Sho
     assert (stopped, any_shop.request().state) == ([0], State.COMPLETED)
 
 
+def test_threads_that_share_a_worker_do_not_share_its_claims(any_shop: Shop) -> None:
+    """What one has under way, the other does not take for its own."""
+    any_shop.tell(confirmed("o-1"))
+    worker = any_shop.worker()
+    others: list[int] = []
+    any_shop.carrier.during_call = lambda: others.append(worker.execute(10))
+    worker.execute(10)
+    assert (others, any_shop.carrier.received) == ([0], [KEY])
+
+
 @pytest.mark.parametrize("lost", [1, 2, 3], ids=["claim", "gate", "settlement"])
 def test_an_answer_that_was_lost_at_commit_sends_once(any_shop: Shop, lost: int) -> None:
     """The unit that runs again finds its own claim, gate or settlement (B27)."""
     any_shop.tell(confirmed("o-1"), confirmed("o-2"))
-    honest, units = any_shop.transactions.run, []
-
-    def run(work: Callable[..., object]) -> object:
-        units.append(work)
-        if len(units) == lost:
-            any_shop.transactions.lose_next_answer()
-        return honest(work)
-
-    any_shop.transactions.run = run  # type: ignore[method-assign, assignment]
-    any_shop.worker().execute(10)
-    assert len(units) == 3
+    with at_unit(any_shop, lost, any_shop.transactions.lose_next_answer):
+        any_shop.worker().execute(10)
     assert sorted(any_shop.carrier.received) == [KEY, "shipment-request:o-2"]
     assert [(one.state, one.epoch) for one in (any_shop.request("o-1"), any_shop.request("o-2"))] == [
         (State.COMPLETED, 1)

@@ -10,6 +10,7 @@ from domain.operations import NewOperation, Registration
 from domain.orders.events import EventState, StoredEvent
 from domain.points import MAX_POINTS
 from tests.application.envelopes import cancelled, confirmed, customer_told
+from tests.application.killed import at_unit
 from tests.application.shop import Shop
 from tests.fakes.operations import InMemoryOperationBook
 from tests.fakes.orders import InMemoryEventInbox
@@ -19,17 +20,18 @@ class PoisonedOperationBook(InMemoryOperationBook):
     """Breaks on the parcels of some orders, as a mistake of ours would."""
 
     poisoned: Sequence[str] = ()
+    by: type[Exception] = ZeroDivisionError
 
     def register_each(self, operations: Sequence[NewOperation]) -> Sequence[Registration]:
         for operation in operations:
             if operation.subject in self.poisoned:
-                raise ZeroDivisionError(f"a mistake of ours in {operation.subject}")
+                raise self.by(f"a mistake of ours in {operation.subject}")
         return super().register_each(operations)
 
 
-def poison(shop: Shop, *order_ids: str) -> None:
+def poison(shop: Shop, *order_ids: str, by: type[Exception] = ZeroDivisionError) -> None:
     book = PoisonedOperationBook(shop.clock)
-    book.poisoned = order_ids
+    book.poisoned, book.by = order_ids, by
     shop.books.operations = book
 
 
@@ -102,6 +104,31 @@ def test_a_database_that_is_gone_parks_nothing(shop: Shop) -> None:
     assert shop.books.inbox.due() == len(ORDERS)
     shop.apply.execute()
     assert shop.balance() == 120 * len(ORDERS)
+
+
+def test_a_database_that_goes_away_while_a_set_is_split_parks_nothing(shop: Shop) -> None:
+    """What could not be tried is not at fault."""
+    poison(shop, ORDERS[3])
+    shop.accept.execute([confirmed(order_id) for order_id in ORDERS])
+
+    def go_away() -> None:
+        shop.transactions.reachable = False
+
+    with at_unit(shop, 3, go_away), pytest.raises(Unavailable):
+        shop.apply.execute()
+    shop.transactions.reachable = True
+    assert {state for state, _ in shop.events().values()} <= {"accepted", "applied"}
+    shop.apply.execute()
+    assert [order_id for order_id in ORDERS if shop.live_parcels(order_id) == 0] == [ORDERS[3]]
+
+
+def test_a_database_that_goes_away_in_the_middle_of_a_set_parks_nothing(shop: Shop) -> None:
+    """Not even when it was there to take the set."""
+    poison(shop, *ORDERS, by=Unavailable)
+    shop.accept.execute([confirmed(order_id) for order_id in ORDERS])
+    with pytest.raises(Unavailable):
+        shop.apply.execute()
+    assert shop.books.inbox.due() == len(ORDERS)
 
 
 class BrokenInbox(InMemoryEventInbox):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from domain.operations import Finding, State
+from domain.operations import Finding, Outcome, State
 from domain.shipping import REQUEST
 from tests.application.envelopes import confirmed
 from tests.application.killed import killed_at_unit, killed_during_the_call
@@ -39,6 +39,20 @@ def test_what_was_perhaps_sent_goes_by_its_policy(*, honours_keys: bool, state: 
     assert shop.sweep.execute() == 1
     operation = shop.request()
     assert (operation.state, operation.was_sent, operation.reason) == (state, True, "its worker ended after sending")
+
+
+def test_what_was_sent_by_an_earlier_attempt_only_is_due_again(keyless_shop: Shop) -> None:
+    """Its worker ended while it polled: nothing was sent that time, and the polling goes on."""
+    keyless_shop.tell(confirmed())
+    keyless_shop.carrier.will_answer("shipment-request:o-1", Outcome.RUNNING, works=True)
+    keyless_shop.ship()
+    keyless_shop.clock.advance(600)
+    killed_at_unit(keyless_shop, 2, keyless_shop.ship)
+    keyless_shop.clock.advance(keyless_shop.timing.lease_seconds + 1)
+    keyless_shop.sweep.execute()
+    assert keyless_shop.request().state is State.READY
+    keyless_shop.ship()
+    assert (keyless_shop.parcels(), len(keyless_shop.carrier.received)) == ({1: "booked"}, 1)
 
 
 def test_what_was_perhaps_sent_too_often_goes_to_a_person(shop: Shop) -> None:

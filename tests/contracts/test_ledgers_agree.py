@@ -45,10 +45,7 @@ class Reversing:
     def make(self, store: Store, example: str) -> object:
         return reverse_each(
             store,
-            *(
-                PointReversal(example + order_id, "order_confirmed", cause)
-                for order_id, cause in self.reversals
-            ),
+            *(PointReversal(example + order_id, "order_confirmed", cause) for order_id, cause in self.reversals),
         )
 
 

@@ -1,6 +1,6 @@
 """`OperationBook`: claiming due work, and giving it up after too many attempts."""
 
-from domain.operations import State, Step
+from domain.operations import ENDED_WITH_ITS_WORKER, State, Step
 from domain.shipping import CANCEL, cancellation
 from tests.contracts.samples import parcel
 from tests.contracts.stores import Store
@@ -146,6 +146,44 @@ def test_exhausted_work_does_not_stop_the_rest(store: Store) -> None:
     register(store, parcel("o-2"), parcel("o-3"))
     assert [operation.subject for operation in claim(store)] == ["o-2", "o-3"]
     assert now(store, KEY).state is State.PARKED
+
+
+def end_with_its_worker(store: Store, order_id: str, times: int) -> None:
+    """A parcel whose workers died with it, so often; due again from this moment."""
+    for _ in range(times):
+        settle(store, claim_one(store, order_id=order_id), Step(State.READY, f"{ENDED_WITH_ITS_WORKER} before sending"))
+
+
+def test_what_ended_with_its_worker_twice_is_taken_alone(store: Store) -> None:
+    """Should it be what kills them, it takes no others with it; one after the other, all are taken."""
+    end_with_its_worker(store, "o-1", 2)
+    store.pass_time(1)
+    end_with_its_worker(store, "o-2", 2)
+    store.pass_time(1)
+    register(store, parcel("o-3"), parcel("o-4"))
+    taken = [[operation.subject for operation in claim(store, f"w/{n}")] for n in range(4)]
+    assert taken == [["o-1"], ["o-2"], ["o-3", "o-4"], []]
+
+
+def test_a_suspect_waits_for_its_turn_while_older_work_is_taken(store: Store) -> None:
+    """Together with the older work, but not with the suspect, the younger is taken."""
+    register(store, parcel("o-1"))
+    store.pass_time(1)
+    end_with_its_worker(store, "o-2", 2)
+    store.pass_time(1)
+    register(store, parcel("o-3"))
+    assert [operation.subject for operation in claim(store, "w/1")] == ["o-1", "o-3"]
+    assert [operation.subject for operation in claim(store, "w/2")] == ["o-2"]
+
+
+def test_what_ended_with_its_worker_once_is_no_suspect(store: Store) -> None:
+    """Nor is what failed twice in another way."""
+    end_with_its_worker(store, "o-1", 1)
+    for _ in range(2):
+        settle(store, claim_one(store, order_id="o-2"), Step(State.READY, "503"))
+    store.pass_time(1)
+    register(store, parcel("o-3"))
+    assert [operation.subject for operation in claim(store)] == ["o-1", "o-2", "o-3"]
 
 
 def test_an_attempt_given_back_does_not_count(store: Store) -> None:

@@ -49,25 +49,33 @@ def test_workers_never_hold_the_same_work(store: Store) -> None:
 
 def test_a_cancel_and_a_gate_at_once_agree(store: Store) -> None:
     """Either it was withdrawn and nothing is sent, or it is sent and must be undone: never both, never neither."""
+
+    def race(claimed: Operation) -> tuple[int, int]:
+        def side(number: int) -> int:
+            if number:
+                return len(gate(store, claimed))
+            return len(store.run(lambda books: books.operations.withdraw_unsent([claimed.key], "cancelled")))
+
+        undone, gated = in_threads(side, 2)
+        return undone, gated
+
     for number in range(15):
-        key, claimed = parcel(f"o-{number}").key, claim_one(store, order_id=f"o-{number}")
-        gated: list[Operation] = []
-        undone: list[str] = []
-        race = (
-            lambda: gated.extend(gate(store, claimed)),  # noqa: B023
-            lambda: undone.extend(store.run(lambda books: books.operations.withdraw_unsent([key], "cancelled"))),  # noqa: B023
-        )
-        in_threads(lambda side: race[side](), 2)  # noqa: B023
-        assert len(gated) == len(undone)
-        assert now(store, key).state is (State.PROCESSING if gated else State.REFUSED)
+        claimed = claim_one(store, order_id=f"o-{number}")
+        undone, gated = race(claimed)
+        assert undone == gated
+        assert now(store, claimed.key).state is (State.PROCESSING if gated else State.REFUSED)
 
 
 def test_of_a_late_worker_and_the_sweep_one_writes(store: Store) -> None:
     """Whoever is first settles the attempt; the other writes nothing."""
+    steps = [Step(State.COMPLETED, "in time", {"reference": "SH-1"}), Step(State.NEEDS_CONFIRMATION, "swept")]
+
+    def race(sent: Operation) -> list[list[str]]:
+        return in_threads(lambda side: settle(store, sent, steps[side]), 2)
+
     for number in range(10):
         sent = send_one(store, order_id=f"o-{number}")
-        steps = [Step(State.COMPLETED, "in time", {"reference": "SH-1"}), Step(State.NEEDS_CONFIRMATION, "swept")]
-        written = in_threads(lambda side: settle(store, sent, steps[side]), 2)  # noqa: B023
+        written = race(sent)
         winner = written.index([sent.key])
         assert written[1 - winner] == []
         assert now(store, sent.key).reason == steps[winner].reason

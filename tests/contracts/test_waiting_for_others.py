@@ -8,10 +8,13 @@ from typing import Final, TypeVar
 import pytest
 from sqlalchemy import text
 
+from domain.errors import Refused
 from domain.operations import Registration, State, Step
 from domain.orders.events import Arrival
 from domain.orders.rules import Order
-from tests.contracts.samples import confirmed, grant, parcel
+from domain.points import MAX_POINTS, EntryKind
+from tests.contracts.accounts import account, bring_into_debt, grant_each, open_lots
+from tests.contracts.samples import confirmed, grant, parcel, reversal
 from tests.contracts.stores import Books, PostgresStore
 from tests.contracts.work import LEASE_SECONDS, claim, claim_one, needing_confirmation, now, register, send_one
 
@@ -33,6 +36,7 @@ def until_somebody_waits(store: PostgresStore, meanwhile: Future[T]) -> None:
         while not meanwhile.done() and not connection.execute(_WAITING).scalar_one():
             assert time.monotonic() < deadline, "the second transaction neither waited nor ended"
             connection.rollback()  # the view of the activity is one transaction's
+            time.sleep(0.01)
 
 
 def second(
@@ -81,6 +85,43 @@ def test_a_grant_waits_for_the_one_that_is_being_made(postgres_store: PostgresSt
     )
     assert answer is not first_commits
     assert len(postgres_store.run(lambda books: list(books.ledger.history("c-1")))) == 1
+
+
+def test_a_grant_waits_for_the_balance_and_finds_it_full(postgres_store: PostgresStore) -> None:
+    """Two grants at once never overflow a balance that each of them alone would not."""
+    with pytest.raises(Refused, match="would exceed"):
+        second(
+            postgres_store,
+            lambda books: books.ledger.grant_once(grant("o-1", MAX_POINTS)),
+            lambda books: books.ledger.grant_once(grant("o-2", 1)),
+        )
+
+
+def test_two_grants_at_once_repay_a_debt_once(postgres_store: PostgresStore) -> None:
+    """The second sees what the first has repaid."""
+    bring_into_debt(postgres_store, 60)
+    second(
+        postgres_store,
+        lambda books: books.ledger.grant_once(grant("o-1", 50)),
+        lambda books: books.ledger.grant_once(grant("o-2", 50)),
+    )
+    assert (account(postgres_store).balance, open_lots(postgres_store)) == (40, {"o-2": 40})
+
+
+@pytest.mark.parametrize(("order_id", "taken", "left"), [("o-1", 0, 50), ("o-2", 100, -50)])
+def test_a_reversal_waits_for_the_one_that_is_being_made(
+    postgres_store: PostgresStore, order_id: str, taken: int, left: int
+) -> None:
+    """Of the same grant, it takes nothing; of another, it takes what the other's has left of the lots."""
+    grant_each(postgres_store, grant("o-1"), grant("o-2"), grant("o-3", 150))
+    for spent in ("o-1", "o-2"):
+        postgres_store.lower(EntryKind.REDEEM, "c-1", spent, 100)
+    answer = second(
+        postgres_store,
+        lambda books: books.ledger.reverse_each_once([reversal("o-1")]),
+        lambda books: list(books.ledger.reverse_each_once([reversal(order_id)])),
+    )
+    assert (answer, account(postgres_store).balance) == ([taken], left)
 
 
 @pytest.mark.parametrize(("total", "known"), [(12000, Arrival.DUPLICATE), (1, Arrival.CONFLICT)])

@@ -63,7 +63,7 @@ def test_a_person_says_that_it_did_not_happen(installation: Installation, orders
 
 
 def test_a_person_says_that_it_happened(installation: Installation, orders: dict[str, Parcel]) -> None:
-    """"It happened" settles it under the carrier's reference, with who says so and why, and nothing is sent."""
+    """ "It happened" settles it under the carrier's reference, with who says so and why, and nothing is sent."""
     order = orders[GATED_AGAIN]
     installation.wait_for(State.NEEDS_CONFIRMATION, order)
     decision = ("--happened", "P-77", "--by", "mika", "--evidence", "seen on the shelf")

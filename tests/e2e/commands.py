@@ -1,12 +1,18 @@
-"""The installed command `ikkai`, as a person or a script runs it."""
+"""The installed command `ikkai`, as a person or a script runs it; and the same in this process, which is quicker."""
 
+import io
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+from unittest.mock import patch
+
+from entrypoints.cli.app import run
 
 IKKAI: Final = Path(sys.executable).with_name("ikkai")
 DEADLINE_SECONDS: Final = 120
@@ -38,3 +44,11 @@ def ikkai(*arguments: str, environment: Mapping[str, str], stdin: str | None = N
         check=False,
     )
     return Finished(finished.returncode, finished.stdout, finished.stderr)
+
+
+def in_process(*arguments: str, environment: Mapping[str, str]) -> Finished:
+    """Runs one command of those that start no processes, without starting an interpreter for it."""
+    out, err = io.StringIO(), io.StringIO()
+    with patch.dict(os.environ, environment, clear=True), redirect_stdout(out), redirect_stderr(err):
+        code = run(arguments)
+    return Finished(code, out.getvalue(), err.getvalue())

@@ -18,7 +18,7 @@ from domain.operations import Operation, State
 from entrypoints.container import Container
 from entrypoints.settings import OwnSettings, Settings
 from entrypoints.supervisor import Process
-from tests.e2e.commands import Finished, ikkai
+from tests.e2e.commands import Finished, in_process
 from tests.entrypoints.sandbox.world import ROOT, SHIP_TO, Parcel, World, running_world, until
 
 # As short as a busy machine bears; a lease must be twice the deadline and a margin.
@@ -101,7 +101,7 @@ class Installation:
 
     def ikkai(self, *arguments: str) -> Finished:
         """Runs a command beside the processes, on the same servers."""
-        return ikkai(*arguments, environment=self.settings.as_environment())
+        return in_process(*arguments, environment=self.settings.as_environment())
 
     def booked(self) -> int:
         """How many orders have a parcel at the carrier."""

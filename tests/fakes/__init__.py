@@ -1,1 +1,4 @@
-"""In-memory stand-ins for books and gateways; they pass the same contract tests as the real adapters."""
+"""In-memory stand-ins for books and gateways; the books pass the same contract tests as the real adapters.
+
+May import: `application` and `domain`.
+"""

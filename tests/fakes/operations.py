@@ -8,7 +8,7 @@ from typing import Any
 
 from application.transactions import Clock
 from domain.canonical import fingerprint
-from domain.operations import NewOperation, Operation, Registration, State, Step
+from domain.operations import ENDED_WITH_ITS_WORKER, NewOperation, Operation, Registration, State, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class InMemoryOperationBook:
             return mine
         due = [one for one in self._due() if one.kind == kind and key in (None, one.key)]
         claimed = []
-        for operation in sorted(due, key=_next_at)[:limit]:
+        for operation in _without_suspects(sorted(due, key=_next_at)[:limit], max_attempts):
             if operation.attempts >= max_attempts:
                 self._give_up(operation)
             else:
@@ -270,6 +270,18 @@ def _line(at: datetime, what: str, who: str, detail: str | None = None) -> Mappi
 def _next_at(operation: Operation) -> datetime:
     assert operation.next_at is not None
     return operation.next_at
+
+
+def _without_suspects(oldest_first: Sequence[Operation], max_attempts: int) -> Sequence[Operation]:
+    """What ended with its worker twice is taken alone."""
+    suspects = [
+        one
+        for one in oldest_first
+        if 1 < one.attempts < max_attempts and (one.reason or "").startswith(ENDED_WITH_ITS_WORKER)
+    ]
+    if suspects and suspects[0] is oldest_first[0]:
+        return suspects[:1]
+    return [one for one in oldest_first if one not in suspects]
 
 
 def _created_at(operation: Operation) -> datetime:

@@ -37,18 +37,21 @@ class InMemoryBooks:
 class InMemoryTransactions:
     """`Transactions` over books in memory, one unit after the other.
 
-    `books` is what has been committed. `reachable` may be set to false: then no unit runs.
+    `books` is what has been committed. `reachable` may be set to false: then no unit runs. `before_unit` runs before
+    each, and may end it.
     """
 
     def __init__(self, clock: Clock) -> None:
         self.books = InMemoryBooks(clock)
         self.reachable = True
+        self.before_unit: Callable[[], None] = lambda: None
         self._clock = clock
         self._turn = threading.Lock()
         self._answer_is_lost = False
 
     def run(self, work: Callable[[InMemoryBooks], T]) -> T:
         self.assert_none_open()
+        self.before_unit()
         if not self.reachable:
             raise Unavailable("the database did not answer")
         for _ in range(RUNS):

@@ -5,6 +5,7 @@ from typing import Final
 from sqlalchemy import text
 
 from adapters.postgres.clock import CLOCK
+from domain.operations import ENDED_WITH_ITS_WORKER
 
 DUE_BOUND: Final = 10_000  # counting further would cost more than knowing it is worth
 
@@ -52,16 +53,24 @@ PERHAPS_SENT: Final = text(
     """
 )
 
+# What ended with its worker twice may be what ended it: it is taken alone, so that it takes no others with it.
 CLAIM: Final = text(
     f"""
-    WITH {CLOCK}, due AS (
-        SELECT key, attempts >= :max_attempts AS exhausted, first_sent_at IS NOT NULL AS sent
+    WITH {CLOCK}, oldest AS (
+        SELECT key, next_at, attempts >= :max_attempts AS exhausted, first_sent_at IS NOT NULL AS sent,
+               attempts > 1 AND attempts < :max_attempts
+                   AND coalesce(reason, '') LIKE '{ENDED_WITH_ITS_WORKER}%' AS suspect
         FROM operations
         WHERE kind = :kind AND state = 'ready' AND next_at <= ikkai_now()
           AND (CAST(:key AS text) IS NULL OR key = :key)
         ORDER BY next_at
         LIMIT :limit
         FOR UPDATE SKIP LOCKED
+    ),
+    first AS (SELECT key, suspect FROM oldest ORDER BY next_at, key LIMIT 1),
+    due AS (
+        SELECT oldest.key, exhausted, sent FROM oldest, first
+        WHERE CASE WHEN first.suspect THEN oldest.key = first.key ELSE NOT oldest.suspect END
     )
     UPDATE operations AS operation
     SET state = CASE WHEN NOT due.exhausted THEN 'processing' WHEN due.sent THEN 'needs_confirmation' ELSE 'parked' END,

@@ -63,9 +63,7 @@ def worker(installation: Installation) -> Process:
 
 
 @pytest.mark.parametrize("kind", BROKEN)
-def test_a_broken_message_is_shown_once_with_its_reason(
-    installation: Installation, worker: Process, kind: str
-) -> None:
+def test_a_broken_message_is_shown_once_with_its_reason(installation: Installation, worker: Process, kind: str) -> None:
     """It stands among the dead letters, once, as it came and with what is wrong with it; the queue goes on."""
     body, reason = BROKEN[kind]
     before = installation.dead_letters()
@@ -74,7 +72,7 @@ def test_a_broken_message_is_shown_once_with_its_reason(
         push(client, "orders", message("orders", "orders.process_event", {"event": confirmed(good := Parcel())}))
     until(lambda: installation.rows("SELECT subject FROM order_events WHERE subject = :it", it=good.order_id) != [])
     until(lambda: installation.container.broker().do_qsize("orders") == 0)
-    (queue, why), = installation.dead_letters()[len(before) :]
+    ((queue, why),) = installation.dead_letters()[len(before) :]
     assert queue == "orders"
     assert reason in why
     assert not worker.has_ended()

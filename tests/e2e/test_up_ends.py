@@ -1,0 +1,60 @@
+"""How `ikkai up` ends: in order, or killed; nothing is left behind that hinders the next one."""
+
+from collections.abc import Iterator
+from signal import SIGINT, SIGKILL, SIGTERM, Signals
+
+import pytest
+
+from tests.e2e.installation import POINTS, SOON_SECONDS, confirmed, customer_of
+from tests.e2e.running_up import Home, running_up, temporary_home
+from tests.entrypoints.sandbox.world import Parcel, until
+
+pytestmark = pytest.mark.xdist_group(__name__)
+
+# Orphans look for their parent once a second; a worker may finish a drain first.
+ORPHAN_SECONDS = 15
+
+
+@pytest.fixture(scope="module")
+def home() -> Iterator[Home]:
+    with temporary_home() as home:
+        yield home
+
+
+@pytest.mark.parametrize("signal", [SIGINT, SIGTERM])
+def test_a_signal_stops_everything_in_order(home: Home, signal: Signals) -> None:
+    """Exit code 0, `runtime.json` gone, and neither a process nor a server left."""
+    with running_up(home) as up:
+        assert up.end(signal) == 0
+    assert not (home.folder / "runtime.json").exists()
+    until(lambda: home.processes() == home.servers() == [])
+
+
+def test_killed_it_leaves_no_process_and_the_next_one_works(home: Home) -> None:
+    """SIGKILL in the middle of work: workers, API and sandbox end by themselves; the next one does what was owed."""
+    order, other = Parcel(), Parcel()
+    with running_up(home) as up:
+        assert len(home.processes()) >= 4
+        up.world.script("silent_after", match=order.order_id)
+        up.post_event(confirmed(order))
+        until(lambda: bool(up.world.seen(order)), SOON_SECONDS)
+        up.end(SIGKILL)
+    until(lambda: home.processes() == [], ORPHAN_SECONDS)
+
+    with running_up(home) as up:
+        up.post_event(confirmed(other))
+        until(lambda: len(up.world.ledger(other)) == 1, SOON_SECONDS)
+        until(lambda: len(up.world.ledger(order)) == 1, SOON_SECONDS)  # the outside world began anew as well
+        shown = home.type("points", "show", customer_of(order), "--json").document
+        assert shown["balance"] == POINTS
+        assert up.end() == 0
+    assert not (home.folder / "runtime.json").exists()
+    assert home.processes() == home.servers() == []
+
+
+def test_killed_while_it_starts_it_leaves_no_process_either(home: Home) -> None:
+    """Children that are still on their way when their parent dies notice as well."""
+    with running_up(home, wait=False) as up:
+        until(lambda: len(home.processes()) >= 3, 60)
+        up.end(SIGKILL)
+    until(lambda: home.processes() == [], ORPHAN_SECONDS)
