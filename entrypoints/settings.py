@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Self
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, available_timezones
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, TypeAdapter, ValidationError, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from application.operations import Timing
@@ -110,7 +110,7 @@ class Settings(BaseSettings):
             if isinstance(value, SecretStr):
                 value = value.get_secret_value()  # noqa: PLW2901
             if isinstance(value, timedelta):
-                value = value.total_seconds()  # noqa: PLW2901
+                value = TypeAdapter(timedelta).dump_python(value, mode="json")  # noqa: PLW2901
             if value is not None:
                 environment[f"{PREFIX}{name.upper()}"] = str(value)
         return environment

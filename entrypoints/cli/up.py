@@ -32,10 +32,11 @@ def up(
 ) -> None:
     """Runs everything in the foreground until Ctrl-C. Example: ikkai up --sandbox"""
     stop = Stop(with_parent=False)
-    with open_container(read_settings()) as container, Supervisor() as supervisor:
-        settings: Settings = container.settings()
-        file = settings.home / "runtime.json"
-        file.unlink(missing_ok=True)  # of one that was killed: whoever waits for ours must not read it
+    settings = read_settings()
+    file = settings.home / "runtime.json"
+    file.unlink(missing_ok=True)  # of one that was killed: whoever waits for ours must not read it
+    with open_container(settings) as container, Supervisor() as supervisor:
+        settings = container.settings()
         outside = start_sandbox(supervisor, settings) if sandbox else None
         settings, api_key = _with_outside(settings, outside)
         api = start_api(supervisor, settings, port=port)

@@ -44,6 +44,13 @@ class Home:
         """Runs a command to its end, in this process."""
         return in_process(*arguments, environment={**self.environment, **variables})
 
+    def runtime(self) -> str:
+        """What `runtime.json` says, nothing where there is none."""
+        try:
+            return (self.folder / "runtime.json").read_text()
+        except FileNotFoundError:
+            return ""
+
     def processes(self) -> list[psutil.Process]:
         """Every living process of ours in this home, known by its environment; servers have another one."""
         return [process for process in psutil.process_iter() if self._is_at_home(process)]
@@ -66,15 +73,16 @@ class Home:
 class Up:
     """A running installation: what it says of itself, and its outside world."""
 
-    def __init__(self, home: Home, process: "subprocess.Popen[str]") -> None:
+    def __init__(self, home: Home, process: "subprocess.Popen[str]", *, stale: str) -> None:
+        """`stale` is what one that was killed has left in `runtime.json`."""
         self.home = home
         self.process = process
+        self._stale = stale
 
     def wait(self) -> None:
         """Waits until it says that everything answers."""
-        file = self.home.folder / "runtime.json"
-        until(lambda: file.exists() or self.process.poll() is not None, START_SECONDS)
-        self.runtime: dict[str, Any] = json.loads(file.read_text())
+        until(lambda: self.home.runtime() not in ("", self._stale), START_SECONDS)
+        self.runtime: dict[str, Any] = json.loads(self.home.runtime())
         self.world = World(self.runtime["sandbox"], self.process)
 
     def end(self, signal: Signals = SIGINT) -> int:
@@ -106,9 +114,10 @@ def temporary_home() -> Iterator[Home]:
 @contextmanager
 def running_up(home: Home, *, wait: bool = True) -> Iterator[Up]:
     """Starts it and waits until it says that everything answers; ends it if the test has not."""
+    stale = home.runtime()
     command = [str(IKKAI), "up", "--sandbox", "--workers", "1", "--threads", "4"]
     process = subprocess.Popen(command, env=dict(home.environment), stdout=subprocess.PIPE, text=True)
-    up = Up(home, process)
+    up = Up(home, process, stale=stale)
     try:
         if wait:
             up.wait()

@@ -26,7 +26,7 @@ def test_a_signal_stops_everything_in_order(home: Home, signal: Signals) -> None
     """Exit code 0, `runtime.json` gone, and neither a process nor a server left."""
     with running_up(home) as up:
         assert up.end(signal) == 0
-    assert not (home.folder / "runtime.json").exists()
+    assert home.runtime() == ""
     until(lambda: home.processes() == home.servers() == [])
 
 
@@ -48,7 +48,7 @@ def test_killed_it_leaves_no_process_and_the_next_one_works(home: Home) -> None:
         shown = home.type("points", "show", customer_of(order), "--json").document
         assert shown["balance"] == POINTS
         assert up.end() == 0
-    assert not (home.folder / "runtime.json").exists()
+    assert home.runtime() == ""
     assert home.processes() == home.servers() == []
 
 
