@@ -14,7 +14,7 @@ from domain.keys import shipment_request_key
 from domain.operations import OperationBook
 from domain.orders.events import Arrival, EventInbox, EventState, OrderEvent, StoredEvent, Verdict, read_event
 from domain.orders.rules import APPLIED, STALE, Decision, Order, OrderBook, PointRules, obey
-from domain.points import PointGrant, PointLedger
+from domain.points import PointGrant, PointLedger, PointReversal
 from domain.shipping import cancellation
 
 logger = logging.getLogger(__name__)
@@ -126,6 +126,8 @@ class ApplyOrderEvents:
         except Unavailable:
             raise
         except Exception as failure:
+            if not taken:
+                raise
             verdicts = self._halve(taken, failure)
         return Counter(verdict.state for verdict in verdicts)
 
@@ -164,8 +166,7 @@ class ApplyOrderEvents:
         verdicts |= _tell_customers(
             books, news, [customer for decision in decisions if (customer := decision.order.customer_id)]
         )
-        _grant(books.ledger, [decision.grant for decision in decisions if decision.grant])
-        books.ledger.reverse_each_once([decision.reversal for decision in decisions if decision.reversal])
+        _post_points(books.ledger, decisions)
         books.operations.register_each([d.shipment.as_operation() for d in decisions if d.shipment])
         _cancel_shipments(books.operations, decisions)
         books.inbox.mark(verdicts)
@@ -203,6 +204,25 @@ def _tell_customers(books: OrderBooks, stored: Sequence[StoredEvent], mentioned:
             known[one.event.subject] = changed[one.event.subject] = customer
     books.customers.save([changed[customer_id] for customer_id in sorted(changed)])
     return verdicts
+
+
+def _post_points(ledger: PointLedger, decisions: Sequence[Decision]) -> None:
+    """Grants and reversals as sets, yet as if each event had come alone.
+
+    A cancel that came before its order was confirmed must not take back what a later confirmation of this set grants.
+    """
+    granted: set[tuple[str, str]] = set()
+    before: list[PointReversal] = []
+    after: list[PointReversal] = []
+    for decision in decisions:
+        if decision.grant is not None:
+            granted.add((decision.grant.order_id, decision.grant.reason))
+        if decision.reversal is not None:
+            is_after = (decision.reversal.order_id, decision.reversal.reason) in granted
+            (after if is_after else before).append(decision.reversal)
+    ledger.reverse_each_once(before)
+    _grant(ledger, [decision.grant for decision in decisions if decision.grant])
+    ledger.reverse_each_once(after)
 
 
 def _grant(ledger: PointLedger, grants: Sequence[PointGrant]) -> None:

@@ -54,15 +54,16 @@ def _grant_once(books: PointBooks, grant: PointGrant) -> bool:
     order = books.orders.lock([grant.order_id]).get(grant.order_id)
     if order is None:
         # Stored first, so that a cancel on its way meets it (a lock on a row that does not exist locks nothing).
-        books.orders.add([Order(grant.order_id, customer_id=grant.customer_id)])
+        order = Order(grant.order_id, customer_id=grant.customer_id)
+        books.orders.add([order])
     first = next(iter(books.ledger.granted([(grant.order_id, grant.reason)])), None)
     if first is not None:
         check_same_grant(grant, first)
         return False
-    if order is not None and order.status is OrderStatus.CANCELLED and grant.reason.startswith(grant_reason()):
+    if order.status is OrderStatus.CANCELLED and grant.reason.startswith(grant_reason()):
         raise Refused(f"order {grant.order_id} is cancelled; give another reason to grant all the same")
-    if order is not None and order.customer_id is None:
-        books.orders.save([replace(order, customer_id=grant.customer_id)])
+    if grant.reason == grant_reason() and order.grant_reason is None:
+        books.orders.save([replace(order, grant_reason=grant.reason)])
     books.customers.ensure([grant.customer_id])
     return books.ledger.grant_once(grant)
 

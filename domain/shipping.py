@@ -65,6 +65,6 @@ def _state(request: Operation, cancel: Operation | None) -> str:
         return str(cancel.state)
     if request.state in (State.READY, State.PROCESSING):
         return "requested" if request.was_sent else "owed"
-    if request.state is State.REFUSED and not request.was_sent and request.attempts == 0:
-        return "cancelled"
+    if request.state is State.REFUSED and not request.was_sent:
+        return "cancelled"  # withdrawn; a carrier's own no has been sent for
     return "booked" if request.state is State.COMPLETED else str(request.state)

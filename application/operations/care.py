@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from application.operations.perform import OperationBooks, Performer
+from application.operations.perform import FOUND, OperationBooks, Performer
 from application.transactions import Transactions
 from domain.operations import (
     ENDED_WITH_ITS_WORKER,
@@ -68,7 +68,7 @@ class ReconcileUnknowns:
         steps = []
         for operation, look_up in zip(waiting, performer.look_up_each(waiting), strict=True):
             if look_up.finding is Finding.FOUND:
-                steps.append((operation, Step(State.COMPLETED, "found by look-up", look_up.result)))
+                steps.append((operation, Step(State.COMPLETED, look_up.reason or FOUND, look_up.result)))
             else:
                 steps.append((operation, Step(operation.state, operation.reason, wait_seconds=self._every_seconds)))
         written = set(self._transactions.run(lambda books: books.operations.confirm_each(steps)))

@@ -25,6 +25,8 @@ from domain.operations import (
 # What may pass between the gate's commit and the first byte, and between the answer and our reading it.
 GATE_MARGIN_SECONDS: Final = 1.0
 
+FOUND: Final = "found by look-up"
+
 
 class OperationBooks(Protocol):
     """The books that doing an operation writes."""
@@ -145,7 +147,7 @@ class PerformOperations:
         for operation, look_up in zip(sent_before, self._performer.look_up_each(sent_before), strict=True):
             match look_up.finding:
                 case Finding.FOUND:
-                    step: Step | None = Step(State.COMPLETED, look_up.reason or None, look_up.result)
+                    step: Step | None = Step(State.COMPLETED, look_up.reason or FOUND, look_up.result)
                 case Finding.RUNNING:
                     step = self._step(operation, Answer(Outcome.RUNNING, look_up.reason, look_up.result))
                 case Finding.NO_ANSWER:

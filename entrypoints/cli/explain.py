@@ -8,6 +8,7 @@ import typer
 
 from domain.errors import Refused
 from domain.keys import identifier
+from domain.orders.rules import Order
 from entrypoints.cli.operations import summary
 from entrypoints.cli.output import AsJson, print_json, print_table
 from entrypoints.container import Container, open_container
@@ -32,9 +33,7 @@ def order(value: Value, as_json: AsJson = False) -> None:
             history = container.read_points().history(known.customer_id)
             entries = [asdict(entry) for entry in history if entry.order_id == order_id]
         operations = _operations(container, order_id)
-    state = {} if known is None else {**asdict(known), "content": None}
-    state.pop("content", None)
-    _print({"order": state, "events": _oldest_first(events), "points": entries, "operations": operations}, as_json)
+    _print({"order": {} if known is None else _state(known), "events": _oldest_first(events), "points": entries, "operations": operations}, as_json)
 
 
 @commands.command()
@@ -63,6 +62,14 @@ def key(value: Value, as_json: AsJson = False) -> None:
         "story": story,
     }
     _print(document, as_json)
+
+
+def _state(order: Order) -> dict[str, Any]:
+    shown = asdict(order)
+    del shown["content"], shown["position"], shown["total"]
+    revision = None if order.position is None else order.position.revision
+    money = {} if order.total is None else {"total": order.total.amount, "currency": order.total.currency}
+    return {**shown, "revision": revision, **money}
 
 
 def _operations(container: Container, subject: str) -> list[dict[str, Any]]:

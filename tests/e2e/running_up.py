@@ -91,6 +91,12 @@ class Up:
         self.process.communicate(timeout=STOP_SECONDS)
         return self.process.returncode
 
+    def press_ctrl_c(self) -> int:
+        """Ends it as a terminal does: every process of the foreground gets the signal. Returns: its exit code."""
+        os.killpg(self.process.pid, SIGINT)
+        self.process.communicate(timeout=STOP_SECONDS)
+        return self.process.returncode
+
     def post_event(self, event: dict[str, Any]) -> httpx.Response:
         """Hands an event in as a shop does."""
         key = {"Authorization": f"Bearer {self.runtime['api_key']}", "Content-Type": "application/cloudevents+json"}
@@ -116,7 +122,13 @@ def running_up(home: Home, *, wait: bool = True) -> Iterator[Up]:
     """Starts it and waits until it says that everything answers; ends it if the test has not."""
     stale = home.runtime()
     command = [str(IKKAI), "up", "--sandbox", "--workers", "1", "--threads", "4"]
-    process = subprocess.Popen(command, env=dict(home.environment), stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command,
+        env=dict(home.environment),
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # a foreground of its own, as in a terminal
+    )
     up = Up(home, process, stale=stale)
     try:
         if wait:

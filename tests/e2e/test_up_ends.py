@@ -1,12 +1,12 @@
 """How `ikkai up` ends: in order, or killed; nothing is left behind that hinders the next one."""
 
-from collections.abc import Iterator
-from signal import SIGINT, SIGKILL, SIGTERM, Signals
+from collections.abc import Callable, Iterator
+from signal import SIGKILL, SIGTERM
 
 import pytest
 
 from tests.e2e.installation import POINTS, SOON_SECONDS, confirmed, customer_of
-from tests.e2e.running_up import Home, running_up, temporary_home
+from tests.e2e.running_up import Home, Up, running_up, temporary_home
 from tests.entrypoints.sandbox.world import Parcel, until
 
 pytestmark = pytest.mark.xdist_group(__name__)
@@ -21,11 +21,11 @@ def home() -> Iterator[Home]:
         yield home
 
 
-@pytest.mark.parametrize("signal", [SIGINT, SIGTERM])
-def test_a_signal_stops_everything_in_order(home: Home, signal: Signals) -> None:
+@pytest.mark.parametrize("end", [Up.press_ctrl_c, lambda up: up.end(SIGTERM)], ids=["Ctrl-C", "SIGTERM"])
+def test_it_stops_everything_in_order(home: Home, end: Callable[[Up], int]) -> None:
     """Exit code 0, `runtime.json` gone, and neither a process nor a server left."""
     with running_up(home) as up:
-        assert up.end(signal) == 0
+        assert end(up) == 0
     assert home.runtime() == ""
     until(lambda: home.processes() == home.servers() == [])
 
