@@ -12,7 +12,8 @@ demo: $(INSTALLED)
 	$(BIN)/ikkai demo
 
 test: lint
-	$(BIN)/pytest -n 2 --dist loadgroup
+	$(BIN)/pytest tests/architecture -s
+	$(BIN)/pytest -n 2 --dist loadgroup --ignore tests/architecture
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

@@ -10,7 +10,7 @@ from uuid import uuid4
 import dramatiq
 import redis
 from dramatiq.brokers.redis import RedisBroker, _RedisConsumer
-from dramatiq.common import compute_backoff
+from dramatiq.common import compute_backoff, q_name
 from dramatiq.errors import ConnectionClosed, DecodeError
 from dramatiq.middleware import TimeLimit
 from redis.backoff import NoBackoff
@@ -141,6 +141,9 @@ class _SafeConsumer(_RedisConsumer):
         except DecodeError as unreadable:
             self._set_apart(body, f"unreadable: {unreadable.error}")
             return None
+        if self.queue_name == q_name(self.queue_name):
+            # Delays end before a message comes here; waiting for this one, it would hold the place of another.
+            message.options.pop("eta", None)
         return message
 
     def _set_apart(self, body: bytes, reason: str) -> None:

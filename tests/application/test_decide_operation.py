@@ -122,3 +122,29 @@ def test_only_what_needs_confirmation_is_resolved(shop: Shop) -> None:
     with pytest.raises(Refused, match="no operation"):
         shop.decide.resolve("shipment-request:o-404", reference=None, **WHO)
     assert shop.request().result == {"reference": "SH-1"}
+
+
+def test_a_decision_whose_answer_was_lost_stands_and_is_no_error(shop: Shop) -> None:
+    """Whoever decided is not told that it was already decided: it was decided by them."""
+    parked(shop)
+    shop.transactions.lose_next_answer()
+    shop.decide.retry(KEY, by="花子")
+    assert (shop.request().state, decisions(shop)) == (State.READY, ["decided: ready"])
+
+
+@pytest.mark.parametrize(("reference", "state"), [("SH-1", State.COMPLETED), (None, State.READY)])
+def test_a_resolution_whose_answer_was_lost_stands_and_is_no_error(
+    keyless_shop: Shop, reference: str | None, state: State
+) -> None:
+    """Likewise."""
+    in_doubt(keyless_shop)
+    keyless_shop.transactions.lose_next_answer()
+    operation = keyless_shop.decide.resolve(KEY, reference=reference, **WHO)
+    assert operation.state is state
+    assert decisions(keyless_shop) == [f"decided: {state}"]
+
+
+def decisions(shop: Shop) -> list[str]:
+    """What people decided of the parcel, each time they did."""
+    whats = [line["what"] for line in shop.books.operations.story(KEY)]
+    return [what for what in whats if what.startswith("decided")]

@@ -132,9 +132,16 @@ def _imports_kept(contract: str) -> Callable[[Path], list[str]]:
     def violations(tree: Path) -> list[str]:
         command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command; lint_imports_command()"]
         linted = subprocess.run(
-            [*command, "--contract", contract, "--no-cache"], cwd=tree, capture_output=True, text=True, check=False
+            [*command, "--contract", contract, "--no-cache", "--no-logo"],
+            cwd=tree,
+            capture_output=True,
+            text=True,
+            check=False,
         )
-        return [] if linted.returncode == 0 else [linted.stdout[-1500:] + linted.stderr[-500:]]
+        if linted.returncode == 0:
+            return []
+        broken = [line for line in linted.stdout.splitlines() if "BROKEN" in line or " -> " in line]
+        return broken or [linted.stdout + linted.stderr]
 
     return violations
 

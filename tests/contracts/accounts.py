@@ -28,9 +28,10 @@ def open_lots(store: Runner, customer_id: str = "c-1") -> dict[str, int]:
     return {lot.order_id: lot.remaining for lot in account(store, customer_id).lots}
 
 
-def bring_into_debt(store: Store, points: int) -> None:
-    """Customer c-1 spends the points of an order (o-0), which is then cancelled."""
-    grant_each(store, grant("o-0", points))
-    store.lower(EntryKind.REDEEM, "c-1", "o-0", points)
-    reverse_each(store, reversal("o-0"))
-    assert account(store).debt == points
+def bring_into_debt(store: Store, points: int, customer_id: str = "c-1") -> None:
+    """The customer spends the points of an order, which is then cancelled."""
+    order_id = f"debt of {customer_id}"
+    grant_each(store, grant(order_id, points, customer_id=customer_id))
+    store.lower(EntryKind.REDEEM, customer_id, order_id, points)
+    reverse_each(store, reversal(order_id))
+    assert account(store, customer_id).debt == points

@@ -1,13 +1,14 @@
 """`PointLedger` when many grant and reverse at once, in threads and in processes."""
 
 from adapters.postgres.transactions import PostgresTransactions
-from domain.points import PointGrant
-from tests.contracts.accounts import account, grant_each, reverse_each
+from domain.points import EntryKind, PointGrant
+from tests.contracts.accounts import account, bring_into_debt, grant_each, open_lots, reverse_each
 from tests.contracts.crowds import CROWD, ProcessCrowd, in_threads
 from tests.contracts.samples import grant, reversal
 from tests.contracts.stores import PostgresStore, Store
 
 ORDERS = [f"o-{number}" for number in range(20)]
+ROUNDS = 5
 CUSTOMERS = [f"c-{number:02}" for number in range(12)]
 
 
@@ -44,7 +45,33 @@ def test_grants_and_reversals_of_one_customer_at_once_add_up(store: Store) -> No
     assert account(store).balance == 7 * new
 
 
-ROUNDS = 5
+def test_debts_are_repaid_once_however_many_grant_at_once(store: Store) -> None:
+    """Each grant sees what the others have repaid."""
+    for customer_id in CUSTOMERS:
+        bring_into_debt(store, 60, customer_id)
+
+    def grant_to_all(number: int) -> None:
+        for customer_id in CUSTOMERS:
+            grant_each(store, grant(f"{customer_id}-{number}", 50, customer_id=customer_id))
+
+    in_threads(grant_to_all)
+    for customer_id in CUSTOMERS:
+        assert account(store, customer_id).balance == sum(open_lots(store, customer_id).values()) == 50 * CROWD - 60
+
+
+def test_reversals_at_once_never_take_the_same_points(store: Store) -> None:
+    """What one order's reversal took from another's lot is gone for the next."""
+    for customer_id in CUSTOMERS:
+        lots = [grant(f"{customer_id}-{number}", 10, customer_id=customer_id) for number in range(CROWD)]
+        grant_each(store, *lots, grant(f"{customer_id}-open", 35, customer_id=customer_id))
+        for lot in lots:
+            store.lower(EntryKind.REDEEM, customer_id, lot.order_id, 10)
+
+    def cancel_one_of_each(number: int) -> list[int]:
+        return [points for one in CUSTOMERS for points in reverse_each(store, reversal(f"{one}-{number}"))]
+
+    assert in_threads(cancel_one_of_each) == [[10] * len(CUSTOMERS)] * CROWD
+    assert {account(store, customer_id).debt for customer_id in CUSTOMERS} == {10 * CROWD - 35}
 
 
 def grants_for_all(number: int) -> list[list[PointGrant]]:

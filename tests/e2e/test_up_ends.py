@@ -1,12 +1,12 @@
 """How `ikkai up` ends: in order, or killed; nothing is left behind that hinders the next one."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from signal import SIGKILL, SIGTERM
 
 import pytest
 
 from tests.e2e.installation import POINTS, SOON_SECONDS, confirmed, customer_of
-from tests.e2e.running_up import Home, Up, running_up, temporary_home
+from tests.e2e.running_up import Home, running_up, temporary_home
 from tests.entrypoints.sandbox.world import Parcel, until
 
 pytestmark = pytest.mark.xdist_group(__name__)
@@ -21,11 +21,10 @@ def home() -> Iterator[Home]:
         yield home
 
 
-@pytest.mark.parametrize("end", [Up.press_ctrl_c, lambda up: up.end(SIGTERM)], ids=["Ctrl-C", "SIGTERM"])
-def test_it_stops_everything_in_order(home: Home, end: Callable[[Up], int]) -> None:
-    """Exit code 0, `runtime.json` gone, and neither a process nor a server left."""
+def test_ctrl_c_stops_everything_in_order(home: Home) -> None:
+    """Every process hears of it at once: exit code 0, `runtime.json` gone, neither a process nor a server left."""
     with running_up(home) as up:
-        assert end(up) == 0
+        assert up.press_ctrl_c() == 0
     assert home.runtime() == ""
     until(lambda: home.processes() == home.servers() == [])
 
@@ -47,7 +46,7 @@ def test_killed_it_leaves_no_process_and_the_next_one_works(home: Home) -> None:
         until(lambda: len(up.world.ledger(order)) == 1, SOON_SECONDS)  # the outside world began anew as well
         shown = home.type("points", "show", customer_of(order), "--json").document
         assert shown["balance"] == POINTS
-        assert up.end() == 0
+        assert up.end(SIGTERM) == 0
     assert home.runtime() == ""
     assert home.processes() == home.servers() == []
 

@@ -78,6 +78,18 @@ def test_a_broken_message_is_shown_once_with_its_reason(installation: Installati
     assert not worker.has_ended()
 
 
+def test_a_delay_on_the_queue_itself_is_not_waited_for(installation: Installation, worker: Process) -> None:
+    """Waiting, such messages would take up all that a worker holds at a time, and nobody else's would be done."""
+    orders = [Parcel() for _ in range(10)]
+    with installation.redis() as client:
+        for order in orders:
+            options = {"redis_message_id": "MESSAGE-ID", "eta": 9e15}
+            content = {"event": confirmed(order)}
+            push(client, "orders", message("orders", "orders.process_event", content, options=options))
+    stored = "SELECT count(*) FROM order_events WHERE subject = ANY(:orders)"
+    until(lambda: installation.rows(stored, orders=[order.order_id for order in orders]) == [(len(orders),)])
+
+
 def test_dead_letters_are_listed_by_the_command(installation: Installation, worker: Process) -> None:
     """Whoever looks sees each of them: queue, reason, and the message itself."""
     shown = installation.ikkai("events", "dead-letters", "--json").document

@@ -72,6 +72,23 @@ def test_delayed_messages_outlive_a_broken_line(installation: Installation, line
     assert not worker.has_ended()
 
 
+def test_a_delayed_message_copied_and_not_acknowledged_is_one_effect(
+    installation: Installation, line: UnreliableLine
+) -> None:
+    """Killed between putting it on its queue and taking it off the delayed ones: both are done, to one effect (B51)."""
+    order = Parcel()
+    line.lose_request(b"\r\nack\r\n", away_seconds=60.0)
+    worker = installation.start("entrypoints.worker", "--threads", "2", IKKAI_BROKER_URL=line.url)
+    installation.send_event(order, delay_milliseconds=500)
+    until(lambda: line.lost == [b"\r\nack\r\n"])
+    worker.kill()
+    assert installation.container.broker().do_qsize("orders") == 2
+    installation.start_worker()
+    _wait_until_stored(installation, order)
+    until(lambda: installation.container.broker().do_qsize("orders") == 0, REDELIVERED_SECONDS)
+    assert installation.dead_letters() == []
+
+
 def test_rings_on_a_broken_line_are_rung_again(installation: Installation, line: UnreliableLine) -> None:
     """The dispatcher that cannot ring goes on: the work is done as soon as it can."""
     order = Parcel()
