@@ -5,7 +5,7 @@ A message is only a doorbell: losing, doubling or delaying one changes nothing b
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol
 
 from application.operations import OperationBooks, ReconcileUnknowns, SweepLeases
@@ -79,7 +79,10 @@ class OwedWork:
 
 
 class Dispatch:
-    """One round of the dispatcher. May run in many processes at once; not a job, so no job can block it."""
+    """The rounds of the dispatcher. May run in many processes at once; not jobs, so no job can block them.
+
+    Whatever fails in one round is tried again in the next: nothing may end the rounds.
+    """
 
     def __init__(self, ring: RingDueWork, sweep: SweepLeases, reconcile: ReconcileUnknowns) -> None:
         self._ring = ring
@@ -87,16 +90,22 @@ class Dispatch:
         self._reconcile = reconcile
 
     def ring(self) -> None:
-        """Rings for due work; an unreachable queue or database only delays it to the next round."""
-        try:
-            self._ring.execute()
-        except Unavailable as failure:
-            logger.warning("could not ring: %s", failure)
+        """Rings for due work."""
+        _attempt(self._ring.execute)
 
-    def tidy(self) -> None:
-        """Sweeps leases and looks up unknown outcomes."""
-        try:
-            self._sweep.execute()
-            self._reconcile.execute()
-        except Unavailable as failure:
-            logger.warning("could not tidy: %s", failure)
+    def sweep(self) -> None:
+        """Frees what dead workers held."""
+        _attempt(self._sweep.execute)
+
+    def reconcile(self) -> None:
+        """Looks up outcomes that nobody knows."""
+        _attempt(self._reconcile.execute)
+
+
+def _attempt(work: Callable[[], object]) -> None:
+    try:
+        work()
+    except Unavailable as failure:
+        logger.warning("put off to the next round: %s", failure)
+    except Exception:
+        logger.exception("put off to the next round: our own fault")

@@ -11,7 +11,7 @@ from application.transactions import Clock, Transactions
 from domain.customers import Customer, CustomerBook, CustomerNews
 from domain.errors import Conflict, Malformed, Refused, Unavailable
 from domain.keys import shipment_request_key
-from domain.operations import OperationBook
+from domain.operations import NewOperation, OperationBook, Registration
 from domain.orders.events import Arrival, EventInbox, EventState, OrderEvent, StoredEvent, Verdict, read_event
 from domain.orders.rules import APPLIED, STALE, Decision, Order, OrderBook, PointRules, obey
 from domain.points import PointGrant, PointLedger, PointReversal
@@ -167,7 +167,7 @@ class ApplyOrderEvents:
             books, news, [customer for decision in decisions if (customer := decision.order.customer_id)]
         )
         _post_points(books.ledger, decisions)
-        books.operations.register_each([d.shipment.as_operation() for d in decisions if d.shipment])
+        _register(books.operations, [decision.shipment.as_operation() for decision in decisions if decision.shipment])
         _cancel_shipments(books.operations, decisions)
         books.inbox.mark(verdicts)
         return list(verdicts.values())
@@ -220,8 +220,10 @@ def _post_points(ledger: PointLedger, decisions: Sequence[Decision]) -> None:
         if decision.reversal is not None:
             is_after = (decision.reversal.order_id, decision.reversal.reason) in granted
             (after if is_after else before).append(decision.reversal)
+    grants = [decision.grant for decision in decisions if decision.grant]
+    ledger.lock(grants, [*before, *after])
     ledger.reverse_each_once(before)
-    _grant(ledger, [decision.grant for decision in decisions if decision.grant])
+    _grant(ledger, grants)
     ledger.reverse_each_once(after)
 
 
@@ -230,16 +232,7 @@ def _grant(ledger: PointLedger, grants: Sequence[PointGrant]) -> None:
     done = ledger.grant_each_once(grants)
     repeated = {(grant.order_id, grant.reason): grant for grant, new in zip(grants, done, strict=True) if not new}
     for first in ledger.granted(list(repeated)) if repeated else ():
-        check_same_grant(repeated[first.order_id, first.reason], first)
-
-
-def check_same_grant(grant: PointGrant, first: PointGrant) -> None:
-    """Raises: Conflict when the points granted first under this order and reason differ from these."""
-    if (grant.customer_id, grant.points) != (first.customer_id, first.points):
-        raise Conflict(
-            f"order {first.order_id} was granted {first.points} points for {first.reason} before,"
-            f" to customer {first.customer_id}, not {grant.points} to {grant.customer_id}"
-        )
+        repeated[first.order_id, first.reason].check_same(first)
 
 
 def _cancel_shipments(operations: OperationBook, decisions: Sequence[Decision]) -> None:
@@ -249,7 +242,31 @@ def _cancel_shipments(operations: OperationBook, decisions: Sequence[Decision]) 
         return
     keys = {shipment_request_key(*parcel): parcel for parcel in parcels}
     sent = operations.withdraw_unsent(sorted(keys), "the order was cancelled")
-    operations.register_each([cancellation(*keys[key]) for key in sent])
+    _register(operations, [cancellation(*keys[key]) for key in sent])
+
+
+def _register(operations: OperationBook, new: Sequence[NewOperation]) -> None:
+    for operation, registration in zip(new, operations.register_each(new), strict=True):
+        if registration is Registration.CONFLICT:
+            raise Conflict(f"{operation.key} is known with other content")
+
+
+class RetryOrderEvent:
+    """Lets a parked event be applied again, once what it failed for is mended."""
+
+    def __init__(self, transactions: Transactions[OrderBooks]) -> None:
+        self._transactions = transactions
+
+    def execute(self, source: str, event_id: str) -> None:
+        """Raises: Refused unless such an event is parked."""
+
+        def retry(books: OrderBooks) -> None:
+            parked = books.inbox.take_parked(source, event_id)
+            if parked is None:
+                raise Refused(f"no parked event {event_id} of {source} is known")
+            books.inbox.mark({parked.seq: Verdict(EventState.ACCEPTED, "retried by hand")})
+
+        self._transactions.run(retry)
 
 
 class ReadOrders:
@@ -262,14 +279,17 @@ class ReadOrders:
         return self._transactions.run(lambda books: books.orders.get(order_id))
 
     def events(
-        self, *, state: str | None = None, subject: str | None = None, limit: int | None = None
+        self,
+        *,
+        state: str | None = None,
+        subject: str | None = None,
+        of_customers: bool | None = None,
+        limit: int | None = None,
     ) -> Sequence[Mapping[str, Any]]:
         """The newest first, deliveries in conflict among them. Raises: Malformed for a state that does not exist."""
         if state is not None and state not in list(EventState):
             raise Malformed("state", f"must be one of {', '.join(EventState)}")
         states = [] if state is None else [EventState(state)]
-        return self._transactions.run(lambda books: books.inbox.find(states=states, subject=subject, limit=limit))
-
-    def due(self) -> int:
-        """How many events are still to be applied."""
-        return self._transactions.run(lambda books: books.inbox.due())
+        return self._transactions.run(
+            lambda books: books.inbox.find(states=states, subject=subject, of_customers=of_customers, limit=limit)
+        )

@@ -4,7 +4,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
-from application.orders import check_same_grant
 from application.transactions import Clock, Transactions
 from domain.calendar import last_valid_date
 from domain.customers import CustomerBook
@@ -58,9 +57,9 @@ def _grant_once(books: PointBooks, grant: PointGrant) -> bool:
         books.orders.add([order])
     first = next(iter(books.ledger.granted([(grant.order_id, grant.reason)])), None)
     if first is not None:
-        check_same_grant(grant, first)
+        grant.check_same(first)
         return False
-    if order.status is OrderStatus.CANCELLED and grant.reason.startswith(grant_reason()):
+    if order.status is OrderStatus.CANCELLED and grant.reason.partition("#")[0] == grant_reason():
         raise Refused(f"order {grant.order_id} is cancelled; give another reason to grant all the same")
     if grant.reason == grant_reason() and order.grant_reason is None:
         books.orders.save([replace(order, grant_reason=grant.reason)])

@@ -6,8 +6,8 @@ from typing import Protocol
 
 from application.operations import OperationBooks
 from application.transactions import Transactions
-from domain.errors import Refused
-from domain.keys import identifier, shipment_cancel_key
+from domain.errors import Conflict, Refused
+from domain.keys import identifier, parcel_number, shipment_cancel_key
 from domain.operations import Answer, LookUp, Operation, OperationBook, Outcome, Policy, Registration
 from domain.orders.rules import OrderBook, OrderStatus
 from domain.shipping import CANCEL, REQUEST, Shipment, ShipmentRequest
@@ -101,20 +101,20 @@ class AskForShipment:
     def __init__(self, transactions: Transactions[ShippingBooks]) -> None:
         self._transactions = transactions
 
-    def execute(self, order_id: object, number: int = 1) -> Registration:
+    def execute(self, order_id: object, number: object = 1) -> Registration:
         """Registers parcel `number`; the workers send it. Asking again for the same parcel is a no-op.
 
         Raises: Refused while the parcel before is unsettled, or where there is nothing to ship.
         """
-        known = identifier("order_id", order_id)
-        return self._transactions.run(lambda books: _ask(books, known, number))
+        known, which = identifier("order_id", order_id), parcel_number(number)
+        return self._transactions.run(lambda books: _ask(books, known, which))
 
 
 def _ask(books: ShippingBooks, order_id: str, number: int) -> Registration:
     order = books.orders.lock([order_id]).get(order_id)
     if order is None:
         raise Refused(f"no order {order_id} is known", field="order_id")
-    if not 1 <= number <= order.shipments + 1:
+    if number > order.shipments + 1:
         raise Refused(
             f"must be from 1 to {order.shipments + 1}: parcels are asked for one after the other", field="number"
         )
@@ -131,7 +131,10 @@ def _ask(books: ShippingBooks, order_id: str, number: int) -> Registration:
         raise Refused(f"parcel {number - 1} of order {order_id} is not settled yet ({before.state})", field="number")
     books.orders.save([replace(order, shipments=number)])
     parcel = ShipmentRequest(order_id, number, order.ship_to)
-    return books.operations.register_each([parcel.as_operation()])[0]
+    registration = books.operations.register_each([parcel.as_operation()])[0]
+    if registration is Registration.CONFLICT:
+        raise Conflict(f"{parcel.key} is known with other content")
+    return registration
 
 
 class ReadShipments:

@@ -12,6 +12,7 @@ from typing import Final
 from domain.errors import Malformed
 
 MAX_IDENTIFIER_CHARACTERS: Final = 128  # contract section 3
+MAX_PARCEL_NUMBER: Final = 2**31 - 1  # what its column holds
 MAX_KEY_CHARACTERS: Final = 255  # the tightest limit among providers (Stripe's Idempotency-Key)
 LONG_KEY_HEAD_CHARACTERS: Final = 190  # 190 + "~" + 64 hex digits = 255
 
@@ -97,6 +98,13 @@ def refund_key(refund_id: str) -> str:
 def mail_key(template: str, customer_id: str, trigger: str) -> str:
     """Key: `email:<template>:<customer_id>:<what triggered it>`."""
     return key("email", template, customer_id, trigger)
+
+
+def parcel_number(value: object) -> int:
+    """Which parcel of an order is meant, counted from 1. Raises: Malformed naming `number`."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_PARCEL_NUMBER:
+        raise Malformed("number", f"must be a whole number from 1 to {MAX_PARCEL_NUMBER}")
+    return value
 
 
 def _numbered(kind: str, subject: str, number: int, *more: str) -> str:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Final, Protocol
 
-from domain.errors import Malformed
+from domain.errors import Conflict, Malformed
 from domain.money import Money
 
 MAX_POINTS: Final = 2**63 - 1  # what a 64-bit column holds; more is refused, never wrapped
@@ -32,6 +32,14 @@ class PointGrant:
     customer_id: str
     points: int
     expires_on: date
+
+    def check_same(self, first: "PointGrant") -> None:
+        """Raises: Conflict when the points granted first under this order and reason differ from these."""
+        if (self.customer_id, self.points) != (first.customer_id, first.points):
+            raise Conflict(
+                f"order {first.order_id} was granted {first.points} points for {first.reason} before,"
+                f" to customer {first.customer_id}, not {self.points} to {self.customer_id}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +100,10 @@ class PointAccount:
 
 class PointLedger(Protocol):
     """The append-only book of points. Every write locks balances in customer order, then lots."""
+
+    def lock(self, grants: Sequence[PointGrant], reversals: Sequence[PointReversal]) -> None:
+        """Locks every balance that these will move, so that several writes of one unit keep the order of locks."""
+        ...
 
     def grant_once(self, grant: PointGrant) -> bool:
         """Grants if not yet granted; true only for the call that did it."""

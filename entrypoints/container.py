@@ -18,7 +18,7 @@ from adapters.files.customers import customers
 from adapters.files.order_events import envelopes
 from adapters.http.shipping import HttpShippingGateway
 from adapters.postgres.engine import open_engine
-from adapters.postgres.schema import current_revision, is_current, migrate, newest_revision
+from adapters.postgres.schema import current_revision, is_current, is_empty, migrate, newest_revision
 from adapters.postgres.transactions import PostgresClock, PostgresTransactions
 from adapters.postgres.wake import PostgresWake
 from adapters.redis.rings import RedisRings
@@ -32,7 +32,7 @@ from application.operations import (
     ReconcileUnknowns,
     SweepLeases,
 )
-from application.orders import BATCH_EVENTS, AcceptOrderEvents, ApplyOrderEvents, ReadOrders
+from application.orders import BATCH_EVENTS, AcceptOrderEvents, ApplyOrderEvents, ReadOrders, RetryOrderEvent
 from application.points import GrantOrderPoints, ReadPoints
 from application.shipping import AskForShipment, CancelShipments, ReadShipments, RequestShipments
 from domain.operations import Policy, policy_of
@@ -41,8 +41,9 @@ from entrypoints.settings import InvalidSettings, Settings
 
 __all__ = ["Container", "ServersUnavailable", "open_container", "take_migrations", "worker_name"]
 
-# Parcels claimed together; few enough that a slow carrier's are given back before the lease is over.
-PARCELS_PER_CLAIM: Final = 64
+# Claimed together are so many times what is sent at once: fewer commits, and few enough for one lease where each
+# call takes a second.
+SENDS_PER_CLAIM: Final = 8
 # Parcels gated and sent at once: as many as the gateway has calls in flight. Where the carrier knows no keys a dead
 # worker leaves that many for a person to settle: then one by one.
 PARCELS_AT_ONCE: Final = 8
@@ -61,6 +62,14 @@ def worker_name() -> str:
 
 def _policies(*, honours_keys: bool) -> dict[str, Policy]:
     return {kind: policy_of(kind, honours_keys=honours_keys) for kind in (REQUEST, CANCEL)}
+
+
+def _per_claim(at_once: int) -> int:
+    return at_once * SENDS_PER_CLAIM
+
+
+def _ring_sets(per_claim: int) -> dict[str, int]:
+    return {ORDER_EVENT: BATCH_EVENTS, REQUEST: per_claim, CANCEL: per_claim}
 
 
 def _parcels_at_once(*, honours_keys: bool) -> int:
@@ -91,6 +100,7 @@ class Container(containers.DeclarativeContainer):
 
     accept_order_events = providers.Singleton(AcceptOrderEvents, transactions, clock)
     apply_order_events = providers.Singleton(ApplyOrderEvents, transactions, point_rules)
+    retry_order_event = providers.Singleton(RetryOrderEvent, transactions)
     read_orders = providers.Singleton(ReadOrders, transactions)
     tell_customers = providers.Singleton(TellCustomers, transactions, clock)
     grant_order_points = providers.Singleton(GrantOrderPoints, transactions, point_rules, clock)
@@ -111,6 +121,7 @@ class Container(containers.DeclarativeContainer):
 
     worker = providers.Singleton(worker_name)
     parcels_at_once = providers.Singleton(_parcels_at_once, honours_keys=settings.provided.carrier_honours_keys)
+    parcels_per_claim = providers.Singleton(_per_claim, parcels_at_once)
     perform_shipment_requests = providers.Singleton(
         PerformOperations,
         transactions,
@@ -154,7 +165,7 @@ class Container(containers.DeclarativeContainer):
         RingDueWork,
         transactions,
         doorbell,
-        {ORDER_EVENT: BATCH_EVENTS, REQUEST: PARCELS_PER_CLAIM, CANCEL: PARCELS_PER_CLAIM},
+        providers.Singleton(_ring_sets, parcels_per_claim),
     )
     owed_work = providers.Singleton(OwedWork, transactions, (REQUEST, CANCEL))
     dispatch = providers.Singleton(Dispatch, ring_due_work, sweep_leases, reconcile_unknowns)
@@ -198,9 +209,8 @@ def _ensure_schema(engine: Engine, *, may_upgrade: bool) -> None:
     at = current_revision(engine)
     if at == newest_revision():
         return
-    if at is None or may_upgrade:
+    if may_upgrade or (at is None and is_empty(engine)):
         migrate(engine)
     else:
-        raise InvalidSettings(
-            f"the database is at revision {at}, this program needs {newest_revision()}: ikkai migrate"
-        )
+        found = f"at revision {at}" if at is not None else "not empty and not set up"
+        raise InvalidSettings(f"the database is {found}, this program needs {newest_revision()}; run: ikkai migrate")

@@ -2,17 +2,18 @@
 
 import threading
 import time
+from collections.abc import Callable
 from typing import Final
 
 import typer
 
-from application.dispatch import Dispatch
 from entrypoints.container import Container
 from entrypoints.processes import Stop, announce, log_to_stderr
 from entrypoints.settings import read_process_settings
 
 POLL_SECONDS: Final = 1.0  # what a missed bell costs
-TIDY_SECONDS: Final = 1.0  # what a dead worker's lease costs beyond itself
+SWEEP_SECONDS: Final = 1.0  # what a dead worker's lease costs beyond itself
+RECONCILE_SECONDS: Final = 2.0  # how soon a look-up that is due is made
 # Between two rounds: a busy inbox rings its bell with every commit, and one look serves many of them.
 REST_SECONDS: Final = 0.01
 
@@ -23,9 +24,9 @@ def main() -> None:
     stop = Stop(with_parent=True)
     container = Container(settings=read_process_settings("database_url", "broker_url"))
     dispatch, wake = container.dispatch(), container.wake()
-    # Look-ups wait for other machines: they must not hold up the bells.
-    tidying = threading.Thread(target=_tidy, args=(dispatch, stop), daemon=True)
-    tidying.start()
+    # Each at its own pace: look-ups wait for other machines, and must hold up neither bells nor sweeps.
+    for work, seconds in ((dispatch.sweep, SWEEP_SECONDS), (dispatch.reconcile, RECONCILE_SECONDS)):
+        threading.Thread(target=_repeat, args=(work, seconds, stop), daemon=True).start()
     announce({"ready": True})
     while not stop.is_set:
         dispatch.ring()
@@ -35,10 +36,10 @@ def main() -> None:
     container.engine().dispose()
 
 
-def _tidy(dispatch: Dispatch, stop: Stop) -> None:
+def _repeat(work: Callable[[], None], seconds: float, stop: Stop) -> None:
     while not stop.is_set:
-        dispatch.tidy()
-        time.sleep(TIDY_SECONDS)
+        work()
+        time.sleep(seconds)
 
 
 if __name__ == "__main__":

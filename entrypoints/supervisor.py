@@ -42,7 +42,12 @@ class Process:
         command = [sys.executable, "-m", *self.arguments]
         with nullcontext(None) if self.log is None else self.log.open("a") as log:
             self.child = subprocess.Popen(
-                command, env=dict(self.environment), stdout=subprocess.PIPE, stderr=log, text=True
+                command,
+                env=dict(self.environment),
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                process_group=0,  # Ctrl-C is for us: we stop them in the right order
             )
 
     def await_ready(self) -> None:

@@ -22,9 +22,8 @@ def main(threads: Annotated[int, typer.Option(min=1, max=256)] = 8) -> None:
     stop = Stop(with_parent=True)
     # Two connections more than threads: nothing waits for the pool.
     container = Container(settings=read_process_settings("database_url", "broker_url"), pool_size=threads + 2)
-    worker = Worker(
-        register_actors(container, threads=threads), worker_threads=threads, worker_timeout=IDLE_MILLISECONDS
-    )
+    broker = register_actors(container, threads=threads, stopping=lambda: stop.is_set)
+    worker = Worker(broker, worker_threads=threads, worker_timeout=IDLE_MILLISECONDS)
     worker.broker.emit_after("process_boot")
     worker.start()
     announce({"ready": True})

@@ -83,9 +83,7 @@ class _SafeConsumer(_RedisConsumer):
     def ack(self, message: Any) -> None:
         with _connection_errors():
             if getattr(message, "put_back", False):
-                time.sleep(PUT_BACK_PAUSE_SECONDS)  # this thread has nothing better to do while the database is away
-                self.queued_message_ids.discard(message.message_id)
-                self.requeue([message])
+                self._put_back(message)
             else:
                 super().ack(message)
 
@@ -93,10 +91,17 @@ class _SafeConsumer(_RedisConsumer):
         why = getattr(message, "why", None) or str(message._exception or "failed")
         try:
             self.broker.keep_dead_letter(self.queue_name, message.encode(), why)
-        except Unavailable as failure:
-            logger.warning("%s stays in the queue's own dead letters only: %s", message.message_id, failure)
-        with _connection_errors():
-            super().nack(message)
+        except Unavailable:
+            # In Dramatiq's own dead letters, which it deletes after a week, nobody of ours would see it.
+            self._put_back(message)
+        else:
+            with _connection_errors():
+                super().nack(message)
+
+    def _put_back(self, message: Any) -> None:
+        time.sleep(PUT_BACK_PAUSE_SECONDS)  # this thread has nothing better to do while the database is away
+        self.queued_message_ids.discard(message.message_id)
+        self.requeue([message])
 
     def requeue(self, messages: Any) -> None:
         try:

@@ -109,6 +109,8 @@ class HttpShippingGateway:
         try:
             found = await self._by_command(line, parcel)
             return found or _finding(await self._parcels(line, parcel.key, parcel.subject))
+        except AnotherOrder as another:
+            return LookUp(Finding.FLAGGED, str(another))
         except (NoReply, NotBelieved) as reason:
             return LookUp(Finding.NO_ANSWER, str(reason))
 
@@ -176,6 +178,8 @@ def _finding_by_command(reply: Reply, parcel: Operation, command_id: str) -> Loo
             return LookUp(Finding.RUNNING, "accepted", {"command_id": command_id})
         case "done":
             return _finding([parcel_in(command.get("shipment"), key=parcel.key, order_id=parcel.subject)])
+        case "failed":
+            return LookUp(Finding.REFUSED, "the carrier accepted it, but could not book it")
         case _:
             return None
 

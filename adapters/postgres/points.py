@@ -106,6 +106,9 @@ class PostgresPointLedger:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
+    def lock(self, grants: Sequence[PointGrant], reversals: Sequence[PointReversal]) -> None:
+        self._lock_balances({grant.customer_id for grant in grants} | set(self._owners(reversals).values()))
+
     def grant_once(self, grant: PointGrant) -> bool:
         return self.grant_each_once([grant])[0]
 
@@ -137,8 +140,7 @@ class PostgresPointLedger:
     def reverse_each_once(self, reversals: Sequence[PointReversal]) -> Sequence[int]:
         if not reversals:
             return []
-        grants = self.granted([(reversal.order_id, reversal.reason) for reversal in reversals])
-        owners = {(grant.order_id, grant.reason): grant.customer_id for grant in grants}
+        owners = self._owners(reversals)
         balances = self._lock_balances(set(owners.values()))
         asked = {
             "orders": [reversal.order_id for reversal in reversals],
@@ -161,6 +163,11 @@ class PostgresPointLedger:
     def history(self, customer_id: str, *, as_of: datetime | None = None) -> Iterator[PointEntry]:
         for row in self._connection.execute(_HISTORY, {"customer_id": customer_id, "as_of": as_of}):
             yield PointEntry(row.at, EntryKind(row.kind), row.points, int(row.balance_after), row.order_id, row.reason)
+
+    def _owners(self, reversals: Sequence[PointReversal]) -> dict[tuple[str, str], str]:
+        """Whoever was granted what shall be taken back, by (order_id, reason)."""
+        granted = self.granted([(reversal.order_id, reversal.reason) for reversal in reversals])
+        return {(grant.order_id, grant.reason): grant.customer_id for grant in granted}
 
     def _lock_balances(self, customer_ids: set[str]) -> dict[str, int]:
         customers = {"customers": sorted(customer_ids)}

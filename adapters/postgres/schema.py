@@ -6,7 +6,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
 from domain.errors import Unavailable
@@ -27,17 +27,25 @@ def migrate(engine: Engine) -> str:
 
 
 def current_revision(engine: Engine) -> str | None:
-    """The revision the database is at; none for an empty one."""
-    with engine.connect() as connection:
-        return MigrationContext.configure(connection).get_current_revision()
+    """The revision the database is at; none where it was never set up.
+
+    Raises: Unavailable when it cannot be reached.
+    """
+    try:
+        with engine.connect() as connection:
+            return MigrationContext.configure(connection).get_current_revision()
+    except DBAPIError as failure:
+        raise Unavailable(f"the database did not answer: {str(failure).splitlines()[0]}") from failure
+
+
+def is_empty(engine: Engine) -> bool:
+    """Whether the database holds no tables of anybody."""
+    return not inspect(engine).get_table_names()
 
 
 def is_current(engine: Engine) -> bool:
     """Whether the database is at the revision this program needs. Raises: Unavailable when it cannot be reached."""
-    try:
-        return current_revision(engine) == newest_revision()
-    except DBAPIError as failure:
-        raise Unavailable(f"the database did not answer: {str(failure).splitlines()[0]}") from failure
+    return current_revision(engine) == newest_revision()
 
 
 def newest_revision() -> str:

@@ -4,6 +4,7 @@ from typing import Final
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     CheckConstraint,
     Column,
     Date,
@@ -161,6 +162,7 @@ point_entries: Final = Table(
     Column("cause", Text),
     Column("at", _MOMENT, nullable=False, server_default=_NOW),
     _one_of("kind", "grant", "redeem", "reverse", "restore", "expire"),
+    CheckConstraint("(kind = 'grant') = (cause IS NULL)", name="cause"),
     CheckConstraint("points <> 0 AND (points > 0) = (kind IN ('grant', 'restore'))", name="points"),
 )
 Index("point_entries_customer_idx", point_entries.c.customer_id, point_entries.c.entry_id)
@@ -187,6 +189,8 @@ operations: Final = Table(
     Column("state", Text, nullable=False, server_default="ready"),
     Column("epoch", Integer, nullable=False, server_default="0"),
     Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("worker_deaths", Integer, nullable=False, server_default="0"),
+    Column("flagged", Boolean, nullable=False, server_default="false"),
     Column("claimed_by", Text),
     Column("lease_until", _MOMENT),
     Column("sent_at", _MOMENT),

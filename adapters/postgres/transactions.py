@@ -5,6 +5,7 @@ from contextvars import ContextVar
 from datetime import datetime
 from typing import Final, TypeVar
 
+import psycopg
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
@@ -20,8 +21,13 @@ T = TypeVar("T")
 
 PATIENCE_SECONDS: Final = 15.0  # an immediate restart of Postgres takes a few
 
-# Serialization failure, deadlock, lock timeout; shut down, crashed, starting up; too many connections.
-_TRANSIENT_STATES: Final = {"40001", "40P01", "55P03", "57P01", "57P02", "57P03", "53300"}
+# Serialization failure, deadlock, lock timeout; cancelled for its length, shut down, crashed, starting up;
+# out of disk, memory or connections.
+_TRANSIENT_STATES: Final = {
+    *("40001", "40P01", "55P03"),
+    *("57014", "57P01", "57P02", "57P03"),
+    *("53100", "53200", "53300"),
+}
 
 _open: Final[ContextVar[bool]] = ContextVar("transaction_open", default=False)
 
@@ -103,5 +109,5 @@ def _is_transient(failure: BaseException) -> bool:
         return False
     state: str | None = getattr(failure.orig, "sqlstate", None)
     if state is None:
-        return failure.connection_invalidated or type(failure.orig).__name__ == "OperationalError"
+        return failure.connection_invalidated or isinstance(failure.orig, psycopg.OperationalError)
     return state in _TRANSIENT_STATES or state.startswith("08")

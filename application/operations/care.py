@@ -1,11 +1,11 @@
 """Looking after what is left: the leases of dead workers, and outcomes that nobody knows."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from application.operations.perform import FOUND, OperationBooks, Performer
 from application.transactions import Transactions
 from domain.operations import (
-    ENDED_WITH_ITS_WORKER,
     Finding,
     Operation,
     Patience,
@@ -37,9 +37,10 @@ class SweepLeases:
 
     def _step(self, operation: Operation) -> Step:
         if operation.sent_at is None:
-            return Step(State.READY, f"{ENDED_WITH_ITS_WORKER} before sending")
-        reason = f"{ENDED_WITH_ITS_WORKER} after sending"
-        return after_unknown(operation, reason, self._policies[operation.kind], self._patience)
+            return Step(State.READY, "its worker ended before sending", worker_died=True)
+        reason = "its worker ended after sending"
+        step = after_unknown(operation, reason, self._policies[operation.kind], self._patience)
+        return replace(step, worker_died=True)
 
 
 class ReconcileUnknowns:
@@ -67,9 +68,15 @@ class ReconcileUnknowns:
         self._transactions.assert_none_open()
         steps = []
         for operation, look_up in zip(waiting, performer.look_up_each(waiting), strict=True):
-            if look_up.finding is Finding.FOUND:
-                steps.append((operation, Step(State.COMPLETED, look_up.reason or FOUND, look_up.result)))
-            else:
-                steps.append((operation, Step(operation.state, operation.reason, wait_seconds=self._every_seconds)))
+            match look_up.finding:
+                case Finding.FOUND:
+                    step = Step(State.COMPLETED, look_up.reason or FOUND, look_up.result)
+                case Finding.REFUSED:
+                    step = Step(State.REFUSED, look_up.reason)
+                case Finding.FLAGGED:
+                    step = Step(operation.state, look_up.reason, flagged=True)
+                case _:
+                    step = Step(operation.state, operation.reason, wait_seconds=self._every_seconds)
+            steps.append((operation, step))
         written = set(self._transactions.run(lambda books: books.operations.confirm_each(steps)))
         return sum(operation.key in written and step.state is State.COMPLETED for operation, step in steps)

@@ -31,7 +31,7 @@ class DecideOperation:
     def resolve(self, key: str, *, reference: str | None, by: str, evidence: str) -> Operation:
         """Settles an unknown outcome: it happened, under the provider's `reference`, or (none) it did not.
 
-        What did not happen is owed, and due again.
+        What did not happen is owed, and due again; where the provider's own answer asked for a person, it is closed.
         Raises: Refused unless the operation needs confirmation.
         """
 
@@ -41,6 +41,8 @@ class DecideOperation:
                 raise Refused(f"{key} is {operation.state}; only what needs confirmation can be resolved")
             if reference is not None:
                 step = Step(State.COMPLETED, "confirmed by hand", {**operation.result, "reference": reference})
+            elif operation.flagged:
+                step = Step(State.REFUSED, "did not happen, and will not under this key")
             else:
                 step = Step(State.READY, "did not happen; owed again", unsent=True)
             books.operations.decide(key, State.NEEDS_CONFIRMATION, step, by=by, evidence=evidence)

@@ -104,8 +104,11 @@ class PerformOperations:
         self._claims = itertools.count(1)
         self._monotonic = monotonic
 
-    def execute(self, limit: int, *, key: str | None = None) -> int:
-        """Works on up to `limit` due operations, or on the one named. Returns: how many were claimed."""
+    def execute(self, limit: int, *, key: str | None = None, stopping: Callable[[], bool] = lambda: False) -> int:
+        """Works on up to `limit` due operations, or on the one named; when `stopping`, nothing more is sent.
+
+        Returns: how many were claimed.
+        """
         # A name per claim: should its COMMIT be answered by silence, the unit runs again and finds its own claim.
         claimant = f"{self._worker}/{next(self._claims)}"
         claimed, answers = self._transactions.run(lambda books: self._claim(books, limit, claimant, key))
@@ -118,6 +121,9 @@ class PerformOperations:
             else:
                 steps.append((operation, found))
         while steps or to_send:
+            if stopping():
+                steps += [(operation, _held_back("this worker is stopping")) for operation in to_send]
+                to_send = []
             steps, to_send = self._settle_and_send(steps, to_send[: self._at_once]), to_send[self._at_once :]
         return len(claimed)
 
@@ -150,12 +156,18 @@ class PerformOperations:
                     step: Step | None = Step(State.COMPLETED, look_up.reason or FOUND, look_up.result)
                 case Finding.RUNNING:
                     step = self._step(operation, Answer(Outcome.RUNNING, look_up.reason, look_up.result))
+                case Finding.REFUSED:
+                    step = self._step(operation, Answer(Outcome.REFUSED, look_up.reason))
+                case Finding.FLAGGED:
+                    step = self._step(operation, Answer(Outcome.FLAGGED, look_up.reason))
                 case Finding.NO_ANSWER:
                     step = self._step(operation, Answer(Outcome.NOT_SENT, look_up.reason))
                 case Finding.NOT_FOUND if may_send(operation, self._performer.policy, now, self._patience):
                     step = None
                 case Finding.NOT_FOUND:
-                    step = Step(State.NEEDS_CONFIRMATION, "sent, not found by look-up, and too old to be sent again")
+                    step = Step(
+                        State.NEEDS_CONFIRMATION, "sent before and not found by look-up; it must not be sent again"
+                    )
             found.append((operation, step))
         return found
 
@@ -171,8 +183,7 @@ class PerformOperations:
 
         gated = self._transactions.run(settle_and_gate)
         passed = {operation.key for operation in gated}
-        held_back = Answer(Outcome.NOT_SENT, "the lease was nearly over")
-        came = [(one, self._step(one, held_back)) for one in operations if one.key not in passed]
+        came = [(one, _held_back("the lease was nearly over")) for one in operations if one.key not in passed]
         # A process may have been frozen between the gate and here; then its lease no longer covers the call.
         if self._monotonic() - before > GATE_MARGIN_SECONDS:
             late = Answer(Outcome.NOT_SENT, "this worker stood still before it could send")
@@ -182,3 +193,8 @@ class PerformOperations:
             answers = self._performer.call_each(gated)
             came += [(one, self._step(one, answer)) for one, answer in zip(gated, answers, strict=True)]
         return came
+
+
+def _held_back(why: str) -> Step:
+    """Never came to its turn; due at once, and the attempt does not count."""
+    return Step(State.READY, f"held back: {why}", give_back=True)

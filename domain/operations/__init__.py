@@ -12,7 +12,6 @@ unsent     -> refused             a decision made it needless
 
 from domain.operations.book import OperationBook, Registration
 from domain.operations.machine import (
-    ENDED_WITH_ITS_WORKER,
     Answer,
     Finding,
     LookUp,
@@ -29,7 +28,6 @@ from domain.operations.machine import (
 from domain.operations.policies import KINDS, KindPolicy, Policy, policy_of
 
 __all__ = [
-    "ENDED_WITH_ITS_WORKER",
     "KINDS",
     "Answer",
     "Finding",

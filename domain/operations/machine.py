@@ -11,8 +11,7 @@ from typing import Any, Final
 from domain.canonical import fingerprint
 from domain.operations.policies import KINDS, Policy
 
-# How the reason of an attempt begins that ended with its worker: it may have been what ended it.
-ENDED_WITH_ITS_WORKER: Final = "its worker ended"
+MAX_COPIES: Final = 2  # of a mail whose first copy met an unknown fate; a third is not better than none
 
 
 class State(StrEnum):
@@ -74,6 +73,8 @@ class Operation:
     next_at: datetime | None = None
     reason: str | None = None
     result: Mapping[str, Any] = field(default_factory=dict)
+    flagged: bool = False
+    worker_deaths: int = 0
     created_at: datetime | None = None
 
     @property
@@ -117,6 +118,8 @@ class Finding(StrEnum):
     FOUND = "found"
     RUNNING = "running"
     NOT_FOUND = "not_found"
+    REFUSED = "refused"  # accepted at first, then definitely not done
+    FLAGGED = "flagged"  # what is found does not fit; a person must look
     NO_ANSWER = "no_answer"
 
 
@@ -131,7 +134,11 @@ class LookUp:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Where an operation goes from here, and when it is due again. `give_back`: the attempt does not count."""
+    """Where an operation goes from here, and when it is due again.
+
+    `give_back`: the attempt does not count. `unsent`: nothing was ever sent. `flagged`: the provider's answer asks for
+    a person, so no look-up may settle it. `worker_died`: whoever held it ended meanwhile.
+    """
 
     state: State
     reason: str | None = None
@@ -139,6 +146,8 @@ class Step:
     wait_seconds: float = 0.0
     give_back: bool = False
     unsent: bool = False
+    flagged: bool = False
+    worker_died: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +186,7 @@ def next_step(operation: Operation, answer: Answer, policy: Policy, patience: Pa
         case Outcome.REFUSED:
             return Step(State.REFUSED, answer.reason, answer.result)
         case Outcome.FLAGGED:
-            return Step(State.NEEDS_CONFIRMATION, answer.reason, answer.result)
+            return Step(State.NEEDS_CONFIRMATION, answer.reason, answer.result, flagged=True)
         case Outcome.NOT_SENT | Outcome.THROTTLED:
             return Step(State.READY, answer.reason, wait_seconds=wait, give_back=True, unsent=first_send)
         case Outcome.RUNNING:
@@ -190,6 +199,7 @@ def after_unknown(
     operation: Operation, reason: str, policy: Policy, patience: Patience, wait_seconds: float = 0.0
 ) -> Step:
     """A send of unknown fate: again under the same key where the provider knows it, else a person decides."""
-    if policy in (Policy.PROVIDER_KEY, Policy.RESEND) and operation.attempts < patience.max_attempts:
+    attempts = {Policy.PROVIDER_KEY: patience.max_attempts, Policy.RESEND: MAX_COPIES}.get(policy, 0)
+    if operation.attempts < attempts:
         return Step(State.READY, reason, wait_seconds=wait_seconds)
     return Step(State.NEEDS_CONFIRMATION, reason)

@@ -77,7 +77,6 @@ class StoredEvent:
 
     seq: int
     event: OrderEvent
-    attempts: int = 0
 
 
 class Arrival(StrEnum):
@@ -111,12 +110,19 @@ class EventInbox(Protocol):
         """Those of the given ones that are still accepted, locked."""
         ...
 
+    def take_parked(self, source: str, event_id: str) -> StoredEvent | None:
+        """The event of this name if it is parked, locked."""
+        ...
+
     def mark(self, verdicts: Mapping[int, Verdict]) -> None: ...
 
     def find(
-        self, *, states: Sequence[EventState], subject: str | None, limit: int | None
+        self, *, states: Sequence[EventState], subject: str | None, of_customers: bool | None = None, limit: int | None
     ) -> Sequence[Mapping[str, Any]]:
-        """Events to look at, the newest first, deliveries in conflict among them."""
+        """Events to look at, the newest first, deliveries in conflict among them.
+
+        A customer and an order may have the same id: `of_customers` tells them apart.
+        """
         ...
 
     def due(self) -> int:

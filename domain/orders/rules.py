@@ -136,7 +136,7 @@ def _activate(order: Order, event: OrderEvent, rules: PointRules) -> Decision:
     data = event.data
     total = Money(data["total"], data["currency"])
     points = data["points"] if data["points"] is not None else earned_points(total, rules.earn_rate_percent)
-    # Points granted by hand before the first confirmation are those of that confirmation; after a cancel they are spent.
+    # Points granted by hand are those of the first confirmation; once a cancel took them back, new ones are due.
     granted_before = order.status is OrderStatus.CANCELLED and order.grant_reason is not None
     reason = grant_reason(event.revision if granted_before else None)
     confirmed = replace(

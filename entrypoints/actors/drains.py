@@ -15,9 +15,12 @@ class Drain:
     A doorbell beyond that has nothing to add, and must not take the thread that another context needs.
     """
 
-    def __init__(self, take_a_set: Callable[[], int], heard: Callable[[int], None], *, at_once: int) -> None:
+    def __init__(
+        self, take_a_set: Callable[[], int], heard: Callable[[int], None], *, at_once: int, stopping: Callable[[], bool]
+    ) -> None:
         self._take_a_set = take_a_set
         self._heard = heard
+        self._stopping = stopping
         self._places = threading.BoundedSemaphore(at_once)
 
     def run(self, slot: int) -> None:
@@ -26,7 +29,7 @@ class Drain:
             return
         try:
             until = time.monotonic() + DRAIN_SECONDS
-            while self._take_a_set() and time.monotonic() < until:
+            while not self._stopping() and self._take_a_set() and time.monotonic() < until:
                 pass
         finally:
             self._places.release()

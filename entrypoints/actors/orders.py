@@ -13,15 +13,15 @@ from entrypoints.actors.drains import Drain
 def register(broker: dramatiq.Broker, accept: AcceptOrderEvents, drain: Drain) -> None:
     """Declares the actors of this context on `broker`."""
 
-    def process_event(*, event: Any, version: int = 1, **_: Any) -> None:
+    def process_event(*, event: Any) -> None:
         """Stores one order event; it is applied from the inbox. What cannot be stored becomes a dead letter."""
         receipt = accept.execute([event])
         for rejection in receipt.rejected:
             raise Malformed(rejection.field, rejection.reason)
 
-    def apply_due_events(*, slot: int = 0, version: int = 1, **_: Any) -> None:
+    def apply_due_events(*, slot: int = 0) -> None:
         """A doorbell: applies what the inbox holds."""
         drain.run(slot)
 
-    for actor in (process_event, apply_due_events):
-        declare(broker, "orders", actor)
+    declare(broker, "orders", process_event)
+    declare(broker, "orders", apply_due_events, doorbell=True)

@@ -11,7 +11,7 @@ from entrypoints.actors.declare import declare
 def register(broker: dramatiq.Broker, grant: GrantOrderPoints) -> None:
     """Declares the actors of this context on `broker`."""
 
-    def grant_order_points(*, order_id: Any, customer_id: Any, points: Any, version: int = 1, **_: Any) -> None:
+    def grant_order_points(*, order_id: Any, customer_id: Any, points: Any) -> None:
         """Grants an order's points; a repeat is a no-op, other points for the same order a dead letter."""
         grant.execute(order_id=order_id, customer_id=customer_id, points=points)
 

@@ -25,7 +25,7 @@ def order(value: Value, as_json: AsJson = False) -> None:
     order_id = identifier("order_id", value)
     with open_container(read_settings(), broker=False) as container:
         known = container.read_orders().get(order_id)
-        events = container.read_orders().events(subject=order_id)
+        events = container.read_orders().events(subject=order_id, of_customers=False)
         if known is None and not events:
             raise Refused(f"no order {order_id} is known", field="order_id")
         entries: list[dict[str, Any]] = []
@@ -33,7 +33,15 @@ def order(value: Value, as_json: AsJson = False) -> None:
             history = container.read_points().history(known.customer_id)
             entries = [asdict(entry) for entry in history if entry.order_id == order_id]
         operations = _operations(container, order_id)
-    _print({"order": {} if known is None else _state(known), "events": _oldest_first(events), "points": entries, "operations": operations}, as_json)
+    _print(
+        {
+            "order": {} if known is None else _state(known),
+            "events": _oldest_first(events),
+            "points": entries,
+            "operations": operations,
+        },
+        as_json,
+    )
 
 
 @commands.command()
@@ -43,7 +51,7 @@ def customer(value: Value, as_json: AsJson = False) -> None:
     with open_container(read_settings(), broker=False) as container:
         account = container.read_points().account(customer_id)
         entries = [asdict(entry) for entry in container.read_points().history(customer_id)]
-        events = container.read_orders().events(subject=customer_id)
+        events = container.read_orders().events(subject=customer_id, of_customers=True)
     points = {"customer_id": customer_id, "balance": account.balance, "debt": account.debt}
     lots = [asdict(lot) for lot in account.lots]
     _print({"customer": points, "lots": lots, "points": entries, "events": _oldest_first(events)}, as_json)
@@ -54,7 +62,7 @@ def key(value: Value, as_json: AsJson = False) -> None:
     """One operation: event, attempts, decisions. Example: ikkai explain key shipment-request:o-1"""
     with open_container(read_settings(), broker=False) as container:
         operation = container.read_operations().get(value)
-        events = container.read_orders().events(subject=operation.subject)
+        events = container.read_orders().events(subject=operation.subject, of_customers=False)
         story = list(container.read_operations().story(value))
     document = {
         "operation": {**summary(operation), "request": operation.content, "result": dict(operation.result)},

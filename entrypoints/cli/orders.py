@@ -54,6 +54,21 @@ def list_(
         )
 
 
+@commands.command()
+def retry(
+    source: Annotated[str, typer.Argument(help="The event's source.", show_default=False)],
+    event_id: Annotated[str, typer.Argument(help="The event's id.", show_default=False)],
+    as_json: AsJson = False,
+) -> None:
+    """Lets a parked event be applied again. Example: ikkai events retry shop e-1"""
+    with open_container(read_settings(), broker=False) as container:
+        container.retry_order_event().execute(source, event_id)
+    if as_json:
+        print_json({"source": source, "event_id": event_id, "state": "accepted"})
+    else:
+        print(f"{event_id} of {source}: accepted again")
+
+
 @commands.command(name="dead-letters")
 def dead_letters(limit: Annotated[int | None, typer.Option(min=1)] = None, as_json: AsJson = False) -> None:
     """Messages from the queue that no actor could take. Example: ikkai events dead-letters"""

@@ -133,6 +133,7 @@ CREATE TABLE point_entries (
     at TIMESTAMP WITH TIME ZONE DEFAULT ikkai_now() NOT NULL,
     CONSTRAINT point_entries_pkey PRIMARY KEY (entry_id),
     CONSTRAINT point_entries_kind_check CHECK (kind IN ('grant', 'redeem', 'reverse', 'restore', 'expire')),
+    CONSTRAINT point_entries_cause_check CHECK ((kind = 'grant') = (cause IS NULL)),
     CONSTRAINT point_entries_points_check CHECK (points <> 0 AND (points > 0) = (kind IN ('grant', 'restore')))
 );
 
@@ -150,6 +151,8 @@ CREATE TABLE operations (
     state TEXT DEFAULT 'ready' NOT NULL,
     epoch INTEGER DEFAULT '0' NOT NULL,
     attempts INTEGER DEFAULT '0' NOT NULL,
+    worker_deaths INTEGER DEFAULT '0' NOT NULL,
+    flagged BOOLEAN DEFAULT 'false' NOT NULL,
     claimed_by TEXT,
     lease_until TIMESTAMP WITH TIME ZONE,
     sent_at TIMESTAMP WITH TIME ZONE,

@@ -95,7 +95,6 @@ def test_an_order_is_read_as_it_stands(shop: Shop, orders: ReadOrders) -> None:
     assert order is not None
     assert (order.status, order.points) == ("confirmed", 120)
     assert orders.get("o-404") is None
-    assert orders.due() == 0
 
 
 def test_parcels_are_found_by_state_and_order(shop: Shop) -> None:

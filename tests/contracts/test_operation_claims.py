@@ -1,6 +1,6 @@
 """`OperationBook`: claiming due work, and giving it up after too many attempts."""
 
-from domain.operations import ENDED_WITH_ITS_WORKER, State, Step
+from domain.operations import State, Step
 from domain.shipping import CANCEL, cancellation
 from tests.contracts.samples import parcel
 from tests.contracts.stores import Store
@@ -151,7 +151,7 @@ def test_exhausted_work_does_not_stop_the_rest(store: Store) -> None:
 def end_with_its_worker(store: Store, order_id: str, times: int) -> None:
     """A parcel whose workers died with it, so often; due again from this moment."""
     for _ in range(times):
-        settle(store, claim_one(store, order_id=order_id), Step(State.READY, f"{ENDED_WITH_ITS_WORKER} before sending"))
+        settle(store, claim_one(store, order_id=order_id), Step(State.READY, "its worker ended", worker_died=True))
 
 
 def test_what_ended_with_its_worker_twice_is_taken_alone(store: Store) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from application.transactions import Clock
 from domain.canonical import fingerprint
-from domain.operations import ENDED_WITH_ITS_WORKER, NewOperation, Operation, Registration, State, Step
+from domain.operations import NewOperation, Operation, Registration, State, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +160,8 @@ class InMemoryOperationBook:
                     result={**held.result, **step.result},
                     next_at=self._clock.now() + timedelta(seconds=step.wait_seconds),
                     attempts=held.attempts - step.give_back,
+                    worker_deaths=held.worker_deaths + step.worker_died,
+                    flagged=step.flagged,
                     sent_at=None if step.unsent else held.sent_at,
                     first_sent_at=None if step.unsent else held.first_sent_at,
                 )
@@ -182,7 +184,8 @@ class InMemoryOperationBook:
 
     def unconfirmed(self, kinds: Sequence[str], limit: int) -> Sequence[Operation]:
         now = self._clock.now()
-        waiting = [one for one in self.find(states=[State.NEEDS_CONFIRMATION], kinds=kinds) if _next_at(one) <= now]
+        asked = self.find(states=[State.NEEDS_CONFIRMATION], kinds=kinds)
+        waiting = [one for one in asked if not one.flagged and _next_at(one) <= now]
         return sorted(waiting, key=_next_at)[:limit] if kinds else []
 
     def decide(self, key: str, expected: State, step: Step, *, by: str, evidence: str) -> bool:
@@ -197,6 +200,8 @@ class InMemoryOperationBook:
                 result={**operation.result, **step.result},
                 epoch=operation.epoch + 1,
                 attempts=0,
+                worker_deaths=0,
+                flagged=False,
                 next_at=self._clock.now(),
                 sent_at=None if step.unsent else operation.sent_at,
                 first_sent_at=None if step.unsent else operation.first_sent_at,
@@ -274,11 +279,7 @@ def _next_at(operation: Operation) -> datetime:
 
 def _without_suspects(oldest_first: Sequence[Operation], max_attempts: int) -> Sequence[Operation]:
     """What ended with its worker twice is taken alone."""
-    suspects = [
-        one
-        for one in oldest_first
-        if 1 < one.attempts < max_attempts and (one.reason or "").startswith(ENDED_WITH_ITS_WORKER)
-    ]
+    suspects = [one for one in oldest_first if one.worker_deaths > 1 and one.attempts < max_attempts]
     if suspects and suspects[0] is oldest_first[0]:
         return suspects[:1]
     return [one for one in oldest_first if one not in suspects]

@@ -98,21 +98,28 @@ class InMemoryEventInbox:
     def _accepted(self) -> list[StoredEvent]:
         return [one.stored for one in self._deliveries.values() if one.verdict.state is EventState.ACCEPTED]
 
+    def take_parked(self, source: str, event_id: str) -> StoredEvent | None:
+        for one in self._deliveries.values():
+            if (one.stored.event.source, one.stored.event.id) == (source, event_id):
+                return one.stored if one.verdict.state is EventState.PARKED else None
+        return None
+
     def mark(self, verdicts: Mapping[int, Verdict]) -> None:
         for seq, verdict in verdicts.items():
             if seq in self._deliveries:
                 self._deliveries[seq] = replace(self._deliveries[seq], verdict=verdict)
 
     def find(
-        self, *, states: Sequence[EventState], subject: str | None, limit: int | None
+        self, *, states: Sequence[EventState], subject: str | None, of_customers: bool | None = None, limit: int | None
     ) -> Sequence[Mapping[str, Any]]:
         found = [
             one
             for one in (*self._deliveries.values(), *self._conflicts.values())
-            if (not states or one.verdict.state in states) and subject in (None, one.stored.event.subject)
+            if (not states or one.verdict.state in states)
+            and subject in (None, one.stored.event.subject)
+            and of_customers in (None, one.stored.event.type.is_of_customer)
         ]
-        found.sort(key=lambda one: one.stored.event.id)
-        found.sort(key=lambda one: one.received_at, reverse=True)
+        found.sort(key=lambda one: (one.received_at, one.stored.seq), reverse=True)
         return [one.shown for one in found[:limit]]
 
     def due(self) -> int:

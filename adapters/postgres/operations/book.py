@@ -139,7 +139,7 @@ class PostgresOperationBook:
         return [_operation(row) for row in self._connection.execute(sql.FIND, asked)]
 
     def due(self, kinds: Sequence[str]) -> Mapping[str, int]:
-        return {row.kind: row.due for row in self._connection.execute(sql.DUE, {"kinds": list(kinds)})}
+        return {row.kind: row[1] for row in self._connection.execute(sql.DUE, {"kinds": list(kinds)})}
 
     def under_way(self) -> int:
         count: int = self._connection.execute(sql.UNDER_WAY).scalar_one()
@@ -163,6 +163,8 @@ def _columns(steps: Sequence[tuple[Operation, Step]]) -> dict[str, list[object]]
         "waits": [step.wait_seconds for _, step in steps],
         "given_back": [int(step.give_back) for _, step in steps],
         "unsent": [step.unsent for _, step in steps],
+        "flagged": [step.flagged for _, step in steps],
+        "deaths": [int(step.worker_died) for _, step in steps],
     }
 
 

@@ -5,13 +5,12 @@ from typing import Final
 from sqlalchemy import text
 
 from adapters.postgres.clock import CLOCK
-from domain.operations import ENDED_WITH_ITS_WORKER
 
-DUE_BOUND: Final = 10_000  # counting further would cost more than knowing it is worth
+DUE_BOUND: Final = 1_000  # more than is ever rung for at once
 
 COLUMNS: Final = """
     key, kind, subject, number, request, state, epoch, attempts, first_sent_at, sent_at, next_at, reason, result,
-    created_at
+    flagged, worker_deaths, created_at
 """
 _RETURNED: Final = ", ".join(f"operation.{column.strip()}" for column in COLUMNS.split(","))
 _FENCED: Final = "unnest(CAST(:keys AS text[]), CAST(:epochs AS int[])) AS mine (key, epoch)"
@@ -53,13 +52,12 @@ PERHAPS_SENT: Final = text(
     """
 )
 
-# What ended with its worker twice may be what ended it: it is taken alone, so that it takes no others with it.
+# What died with its worker twice may be what killed it: it is taken alone, so that it takes no others with it.
 CLAIM: Final = text(
     f"""
     WITH {CLOCK}, oldest AS (
         SELECT key, next_at, attempts >= :max_attempts AS exhausted, first_sent_at IS NOT NULL AS sent,
-               attempts > 1 AND attempts < :max_attempts
-                   AND coalesce(reason, '') LIKE '{ENDED_WITH_ITS_WORKER}%' AS suspect
+               worker_deaths > 1 AND attempts < :max_attempts AS suspect
         FROM operations
         WHERE kind = :kind AND state = 'ready' AND next_at <= ikkai_now()
           AND (CAST(:key AS text) IS NULL OR key = :key)
@@ -123,8 +121,9 @@ NOTE_SENT: Final = text(
 # `attempts` given back, `first_sent_at` undone where surely nothing was sent, results added to what is known.
 _STEPS: Final = """
     unnest(CAST(:keys AS text[]), CAST(:epochs AS int[]), CAST(:states AS text[]), CAST(:reasons AS text[]),
-           CAST(:results AS text[]), CAST(:waits AS float8[]), CAST(:given_back AS int[]), CAST(:unsent AS bool[]))
-    AS step (key, epoch, state, reason, result, wait_seconds, given_back, unsent)
+           CAST(:results AS text[]), CAST(:waits AS float8[]), CAST(:given_back AS int[]), CAST(:unsent AS bool[]),
+           CAST(:flagged AS bool[]), CAST(:deaths AS int[]))
+    AS step (key, epoch, state, reason, result, wait_seconds, given_back, unsent, flagged, deaths)
 """
 _STEP: Final = f"""
     WITH {CLOCK}, held AS (
@@ -138,6 +137,8 @@ _STEP: Final = f"""
         result = operation.result || CAST(held.result AS jsonb),
         next_at = clock.now + make_interval(secs => held.wait_seconds),
         attempts = operation.attempts - held.given_back,
+        worker_deaths = operation.worker_deaths + held.deaths,
+        flagged = held.flagged,
         lease_until = NULL,
         sent_at = CASE WHEN held.unsent THEN NULL ELSE operation.sent_at END,
         first_sent_at = CASE WHEN held.unsent THEN NULL ELSE operation.first_sent_at END,
@@ -162,7 +163,8 @@ EXPIRED: Final = text(
 UNCONFIRMED: Final = text(
     f"""
     SELECT {COLUMNS} FROM operations
-    WHERE state = 'needs_confirmation' AND kind = ANY(CAST(:kinds AS text[])) AND next_at <= ikkai_now()
+    WHERE state = 'needs_confirmation' AND NOT flagged AND kind = ANY(CAST(:kinds AS text[]))
+      AND next_at <= ikkai_now()
     ORDER BY next_at LIMIT :limit
     """
 )
@@ -171,7 +173,7 @@ DECIDE: Final = text(
     """
     UPDATE operations
     SET state = :state, reason = :reason, result = result || CAST(:result AS jsonb), epoch = epoch + 1, attempts = 0,
-        next_at = ikkai_now(),
+        worker_deaths = 0, flagged = false, next_at = ikkai_now(),
         sent_at = CASE WHEN :unsent THEN NULL ELSE sent_at END,
         first_sent_at = CASE WHEN :unsent THEN NULL ELSE first_sent_at END,
         settled_at = CASE WHEN :state IN ('completed', 'refused') THEN ikkai_now() END
@@ -200,13 +202,18 @@ FIND: Final = text(
     LIMIT :limit
     """
 )
+# Bounded per kind: a crowd of one must not hide another.
 DUE: Final = text(
     f"""
-    SELECT kind, count(*) AS due FROM (
-        SELECT kind FROM operations
-        WHERE state = 'ready' AND kind = ANY(CAST(:kinds AS text[])) AND next_at <= ikkai_now()
-        LIMIT {DUE_BOUND}
-    ) AS due GROUP BY kind
+    SELECT asked.kind, due.count
+    FROM unnest(CAST(:kinds AS text[])) AS asked (kind)
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS count FROM (
+            SELECT FROM operations
+            WHERE kind = asked.kind AND state = 'ready' AND next_at <= ikkai_now()
+            LIMIT {DUE_BOUND}
+        ) AS bounded
+    ) AS due
     """
 )
 UNDER_WAY: Final = text("SELECT count(*) FROM operations WHERE state = 'processing'")

@@ -10,19 +10,19 @@ from adapters.postgres.clock import CLOCK
 from adapters.postgres.wake import WAKE
 from domain.orders.events import Arrival, EventState, EventType, OrderEvent, StoredEvent, Verdict
 
-DUE_BOUND: Final = 100_000  # counting further would cost more than knowing it is worth
+DUE_BOUND: Final = 10_000  # more than is ever rung for at once
 
 _COLUMNS: Final = "source, event_id, type, time, subject, revision, data, fingerprint"
 _NEW: Final = f"""
     unnest(CAST(:sources AS text[]), CAST(:ids AS text[]), CAST(:types AS text[]), CAST(:times AS timestamptz[]),
            CAST(:subjects AS text[]), CAST(:revisions AS bigint[]), CAST(:datas AS text[]), CAST(:prints AS bytea[]))
-    AS new ({_COLUMNS})
+    WITH ORDINALITY AS new ({_COLUMNS}, place)
 """
 _STORE: Final = text(
     f"""
     WITH {CLOCK}
     INSERT INTO order_events ({_COLUMNS}, accepted_at)
-    SELECT new.*, clock.now FROM {_NEW}, clock ORDER BY source, event_id
+    SELECT {_COLUMNS}, clock.now FROM {_NEW}, clock ORDER BY place
     ON CONFLICT (source, event_id) DO NOTHING
     RETURNING source, event_id
     """
@@ -34,7 +34,7 @@ _KNOWN: Final = text(
     """
 )
 _KEEP_CONFLICTS: Final = text(
-    f"INSERT INTO event_conflicts ({_COLUMNS}) SELECT new.* FROM {_NEW} ON CONFLICT DO NOTHING"
+    f"INSERT INTO event_conflicts ({_COLUMNS}) SELECT {_COLUMNS} FROM {_NEW} ON CONFLICT DO NOTHING"
 )
 _TAKEN: Final = "seq, source, event_id, type, time, subject, revision, data"
 _TAKE: Final = text(
@@ -43,6 +43,9 @@ _TAKE: Final = text(
 _TAKE_THESE: Final = text(
     f"SELECT {_TAKEN} FROM order_events WHERE state = 'accepted' AND seq = ANY(CAST(:seqs AS bigint[]))"
     " ORDER BY seq FOR UPDATE SKIP LOCKED"
+)
+_TAKE_PARKED: Final = text(
+    f"SELECT {_TAKEN} FROM order_events WHERE state = 'parked' AND source = :source AND event_id = :id FOR UPDATE"
 )
 _MARK: Final = text(
     f"""
@@ -57,16 +60,17 @@ _MARK: Final = text(
 _FIND: Final = text(
     """
     SELECT * FROM (
-        SELECT source, event_id, type, time, subject, revision, data, state, reason, accepted_at AS received_at
+        SELECT seq, source, event_id, type, time, subject, revision, data, state, reason, accepted_at AS received_at
         FROM order_events
         UNION ALL
-        SELECT source, event_id, type, time, subject, revision, data, 'conflict',
+        SELECT NULL, source, event_id, type, time, subject, revision, data, 'conflict',
                'this source and id are known with other content', received_at
         FROM event_conflicts
     ) AS event
     WHERE (CAST(:subject AS text) IS NULL OR subject = :subject)
       AND (cardinality(CAST(:states AS text[])) = 0 OR state = ANY(CAST(:states AS text[])))
-    ORDER BY received_at DESC, event_id
+      AND (CAST(:of_customers AS bool) IS NULL OR (type LIKE 'customer.%') = :of_customers)
+    ORDER BY received_at DESC, seq DESC NULLS FIRST
     LIMIT :limit
     """
 )
@@ -115,7 +119,13 @@ class PostgresEventInbox:
     def take_these(self, seqs: Sequence[int]) -> Sequence[StoredEvent]:
         return [_stored(row) for row in self._connection.execute(_TAKE_THESE, {"seqs": list(seqs)})]
 
+    def take_parked(self, source: str, event_id: str) -> StoredEvent | None:
+        row = self._connection.execute(_TAKE_PARKED, {"source": source, "id": event_id}).one_or_none()
+        return None if row is None else _stored(row)
+
     def mark(self, verdicts: Mapping[int, Verdict]) -> None:
+        if any(verdict.state is EventState.ACCEPTED for verdict in verdicts.values()):
+            self._connection.execute(WAKE)
         if verdicts:
             self._connection.execute(
                 _MARK,
@@ -127,10 +137,16 @@ class PostgresEventInbox:
             )
 
     def find(
-        self, *, states: Sequence[EventState], subject: str | None, limit: int | None
+        self, *, states: Sequence[EventState], subject: str | None, of_customers: bool | None = None, limit: int | None
     ) -> Sequence[Mapping[str, Any]]:
         rows = self._connection.execute(
-            _FIND, {"states": [str(state) for state in states], "subject": subject, "limit": limit}
+            _FIND,
+            {
+                "states": [str(state) for state in states],
+                "subject": subject,
+                "of_customers": of_customers,
+                "limit": limit,
+            },
         )
         return [{**row._mapping, "data": json.loads(row.data)} for row in rows]
 
