@@ -27,9 +27,5 @@ class Unavailable(Exception):
     """No answer, and surely nothing happened: try the same again later."""
 
 
-class OutcomeUnknown(Exception):
-    """No answer that can be believed: it may have happened. Never concluded to be "not done"."""
-
-
 class LostRace(Exception):
     """Another transaction stored the same fact first: the whole unit starts again and reads it."""

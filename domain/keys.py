@@ -11,7 +11,7 @@ from typing import Final
 
 from domain.errors import Malformed
 
-MAX_IDENTIFIER_CHARACTERS: Final = 128  # contract section 3
+MAX_IDENTIFIER_CHARACTERS: Final = 128  # enough for any shop, and a key of two such ids stays readable
 MAX_PARCEL_NUMBER: Final = 2**31 - 1  # what its column holds
 MAX_KEY_CHARACTERS: Final = 255  # the tightest limit among providers (Stripe's Idempotency-Key)
 LONG_KEY_HEAD_CHARACTERS: Final = 190  # 190 + "~" + 64 hex digits = 255

@@ -18,9 +18,11 @@ from adapters.files.customers import customers
 from adapters.files.order_events import envelopes
 from adapters.http.shipping import HttpShippingGateway
 from adapters.postgres.engine import open_engine
+from adapters.postgres.fitness import postgres_facts
 from adapters.postgres.schema import current_revision, is_current, is_empty, migrate, newest_revision
 from adapters.postgres.transactions import PostgresClock, PostgresTransactions
 from adapters.postgres.wake import PostgresWake
+from adapters.redis.fitness import redis_facts
 from adapters.redis.rings import RedisRings
 from application.customers import TellCustomers
 from application.dispatch import ORDER_EVENT, Dispatch, OwedWork, RingDueWork
@@ -88,6 +90,7 @@ class Container(containers.DeclarativeContainer):
     transactions = providers.Singleton(PostgresTransactions, engine)
     clock = providers.Singleton(PostgresClock, engine)
     wake = providers.Singleton(PostgresWake, engine)
+    postgres_facts = providers.Callable(postgres_facts, engine)
     schema_is_current = providers.Callable(is_current, engine)
 
     point_rules = settings.provided.point_rules
@@ -153,6 +156,7 @@ class Container(containers.DeclarativeContainer):
     read_dead_letters = providers.Singleton(ReadDeadLetters, transactions)
 
     redis_client = providers.Singleton(open_client, settings.provided.broker_url)
+    redis_facts = providers.Callable(redis_facts, redis_client)
     rings = providers.Singleton(RedisRings, redis_client)
     broker = providers.Singleton(
         open_broker,

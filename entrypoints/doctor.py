@@ -6,7 +6,6 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
-from sqlalchemy import text
 
 from entrypoints.container import Container
 from entrypoints.settings import PREFIX, Settings
@@ -32,27 +31,25 @@ def settings_with_origin(settings: Settings) -> list[dict[str, str]]:
 def examine(container: Container) -> list[dict[str, Any]]:
     """Shape: `check`, `verdict` (ok or what is wrong), `remedy`."""
     settings: Settings = container.settings()
-    with container.engine().connect() as connection:
-        version = int(connection.execute(text("SHOW server_version_num")).scalar_one())
-        isolation = connection.execute(text("SHOW transaction_isolation")).scalar_one()
-        durable = [connection.execute(text(f"SHOW {name}")).scalar_one() for name in ("fsync", "synchronous_commit")]
-        skew = connection.execute(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one()
-    policy = container.redis_client().config_get("maxmemory-policy").get("maxmemory-policy")
-    persistent = container.redis_client().config_get("appendonly").get("appendonly")
-    own_clock_skew = abs(float(skew) - time.time())
-    return [
-        _finding("PostgreSQL version", version >= OLDEST_POSTGRES, f"{version} is too old", "use PostgreSQL 15 to 18"),
-        _finding("transaction isolation", isolation == "read committed", isolation, "set it to read committed"),
-        _finding("durable commits", "off" not in durable, "off", "turn fsync and synchronous_commit on"),
-        _finding("clock", own_clock_skew < MAX_SKEW_SECONDS, f"{own_clock_skew:.0f} s off", "run a time daemon"),
-        _finding("Redis eviction", policy == "noeviction", str(policy), "set maxmemory-policy noeviction"),
-        _finding(
-            "Redis persistence", persistent == "yes", "off", "set appendonly yes (a producer's events wait there)"
-        ),
-        _finding(
-            "carrier", settings.carrier_url is not None, "none", f"set {PREFIX}CARRIER_URL; parcels wait until then"
-        ),
+    postgres, redis = container.postgres_facts(), container.redis_facts()
+    skew_seconds = abs(postgres.clock_seconds - time.time())
+    durable = "off" not in (postgres.fsync, postgres.synchronous_commit)
+    findings = [
+        _finding("PostgreSQL version", postgres.version >= OLDEST_POSTGRES, str(postgres.version), "use 15 to 18"),
+        _finding("isolation", postgres.isolation == "read committed", postgres.isolation, "set it to read committed"),
+        _finding("durable commits", durable, "off", "turn fsync and synchronous_commit on"),
+        _finding("clock", skew_seconds < MAX_SKEW_SECONDS, f"{skew_seconds:.0f} s off", "run a time daemon"),
+        _finding("Redis", redis is not None, "no answer", f"check {PREFIX}BROKER_URL"),
     ]
+    if redis is not None:
+        findings += [
+            _finding(
+                "Redis eviction", redis.eviction == "noeviction", redis.eviction, "set maxmemory-policy noeviction"
+            ),
+            _finding("Redis persistence", redis.append_only == "yes", redis.append_only, "set appendonly yes"),
+        ]
+    carrier = settings.carrier_url is not None
+    return [*findings, _finding("carrier", carrier, "none", f"set {PREFIX}CARRIER_URL; parcels wait until then")]
 
 
 def _finding(check: str, fit: bool, wrong: str, remedy: str) -> dict[str, Any]:

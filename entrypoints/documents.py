@@ -1,4 +1,4 @@
-"""Documents that several doors show alike (contract section 5)."""
+"""Documents that several doors show alike."""
 
 from datetime import date
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-# HTTP knows whole seconds only; fractions and signs are what sloppy servers send (field report B45).
+# HTTP knows whole seconds only; fractions and signs are what sloppy servers send.
 _SECONDS: Final = re.compile(r"[+-]?\d+(?:\.\d+)?", re.ASCII)
 
 

@@ -86,9 +86,16 @@ _OPEN_LOTS: Final = text(
     f"SELECT {_LOT_COLUMNS} FROM point_lots WHERE customer_id = :customer_id AND remaining > 0"
     " ORDER BY expires_on, granted_at, order_id, reason"
 )
-_BALANCE: Final = text(
-    "SELECT coalesce(balance, 0) FROM customers LEFT JOIN point_balances USING (customer_id)"
-    " WHERE customer_id = :customer_id"
+# Balance and lots in one statement: in two, a reader could see debt beside lots that are already gone.
+_ACCOUNT: Final = text(
+    f"""
+    SELECT coalesce(balance, 0) AS balance, {_LOT_COLUMNS}
+    FROM customers
+    LEFT JOIN point_balances USING (customer_id)
+    LEFT JOIN point_lots ON point_lots.customer_id = customers.customer_id AND remaining > 0
+    WHERE customers.customer_id = :customer_id
+    ORDER BY expires_on, granted_at, order_id, reason
+    """
 )
 _HISTORY: Final = text(
     """
@@ -157,8 +164,11 @@ class PostgresPointLedger:
         return taken
 
     def account(self, customer_id: str) -> PointAccount | None:
-        balance = self._connection.execute(_BALANCE, {"customer_id": customer_id}).scalar_one_or_none()
-        return None if balance is None else PointAccount(customer_id, balance, tuple(self._open_lots(customer_id)))
+        rows = self._connection.execute(_ACCOUNT, {"customer_id": customer_id}).all()
+        if not rows:
+            return None
+        lots = tuple(PointLot(*row[1:]) for row in rows if row.order_id is not None)
+        return PointAccount(customer_id, rows[0].balance, lots)
 
     def history(self, customer_id: str, *, as_of: datetime | None = None) -> Iterator[PointEntry]:
         for row in self._connection.execute(_HISTORY, {"customer_id": customer_id, "as_of": as_of}):

@@ -1,4 +1,7 @@
-"""How an order obeys its events: whatever order they arrive in, it ends as its highest revision says."""
+"""How an order obeys its events: whatever order they arrive in, it ends as its highest revision says.
+
+Where a shop gives one revision to several events, their times decide, as far as nothing was granted yet: D-009.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

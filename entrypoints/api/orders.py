@@ -20,7 +20,7 @@ from entrypoints.api.threads import UseCaseThreads
 
 ONE_EVENT: Final = "application/cloudevents+json"
 BATCH: Final = "application/cloudevents-batch+json"
-MAX_EVENTS: Final = 10_000  # contract section 4
+MAX_EVENTS: Final = 10_000  # per request: what one transaction set after the other stores within a sender's patience
 
 _BODIES: Final = {
     ONE_EVENT: {"schema": EVENT_SCHEMA},

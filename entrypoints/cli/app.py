@@ -33,7 +33,7 @@ for command in (up.up, up.work, demo.demo, database.migrate, database.doctor):
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Runs one command. Returns: its exit code (contract section 5)."""
+    """Runs one command. Returns: its exit code (README, Operations)."""
     as_json = "--json" in arguments
     try:
         app(list(arguments))

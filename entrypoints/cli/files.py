@@ -11,7 +11,8 @@ from typing import Annotated, Any, BinaryIO, Final, Literal, Protocol
 import typer
 
 from domain.errors import Malformed
-from entrypoints.cli.output import FAILED, print_json, progress
+from entrypoints.cli.output import FAILED, print_json
+from entrypoints.progress import progress
 
 SHOWN: Final = 20  # complaints shown to people; --json has all
 
@@ -58,7 +59,7 @@ def in_sets(
 
 @dataclass
 class ImportReport:
-    """What an import came to (contract section 5)."""
+    """What an import came to."""
 
     accepted: int = 0
     duplicates: int = 0

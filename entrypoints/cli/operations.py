@@ -1,6 +1,5 @@
 """`ikkai operations`: everything outside the database, its state, and a person's decision where one is needed."""
 
-import getpass
 from typing import Annotated, Any, Final
 
 import typer
@@ -17,7 +16,7 @@ _COLUMNS: Final = ("key", "kind", "state", "attempts", "reason", "created_at", "
 
 
 def summary(operation: Operation) -> dict[str, Any]:
-    """One line of `operations list` (contract section 5)."""
+    """One line of `operations list`."""
     return {column: getattr(operation, column) for column in _COLUMNS}
 
 
@@ -54,10 +53,12 @@ def show(key: Key, as_json: AsJson = False) -> None:
 
 
 @commands.command()
-def retry(key: Key, as_json: AsJson = False) -> None:
+def retry(
+    key: Key, by: Annotated[str, typer.Option(help="Who decides.")] = "operator", as_json: AsJson = False
+) -> None:
     """Makes parked work due again under its key. Example: ikkai operations retry shipment-request:o-1001"""
     with open_container(read_settings(), broker=False) as container:
-        container.decide_operation().retry(key, by=getpass.getuser())
+        container.decide_operation().retry(key, by=by)
         operation = container.read_operations().get(key)
     _print_decided(operation, as_json)
 

@@ -1,15 +1,13 @@
-"""What commands print: one JSON document, or tables for people; complaints and progress on stderr."""
+"""What commands print: one JSON document, or tables for people; complaints on stderr."""
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 FAILED: Final = 1  # something failed or was refused
@@ -41,31 +39,6 @@ def complain(message: str, *, as_json: bool, field: str | None = None) -> None:
         print_json({"error": message, "field": field})
     else:
         print(f"ikkai: {message}", file=sys.stderr)
-
-
-@contextmanager
-def progress(label: str, total: int | None) -> Iterator["_Advance"]:
-    """A bar on a terminal, nothing in a pipe."""
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        disable=not sys.stderr.isatty(),
-        transient=True,
-    )
-    with bar:
-        yield _Advance(bar, bar.add_task(label, total=total))
-
-
-class _Advance:
-    def __init__(self, bar: Progress, task: Any) -> None:
-        self._bar = bar
-        self._task = task
-
-    def to(self, completed: int) -> None:
-        self._bar.update(self._task, completed=completed)
 
 
 def _plain(value: Any) -> Any:

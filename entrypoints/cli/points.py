@@ -64,7 +64,7 @@ def grant(
     if as_json:
         print_json({"order_id": order, "customer_id": customer, "points": number, "granted": granted})
     else:
-        print(f"granted {number} points" if granted else "already granted")
+        print(f"granted {number} points" if granted else "already granted" if number else "nothing to grant")
 
 
 def _whole(field: str, text: str) -> int:

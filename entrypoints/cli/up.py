@@ -1,17 +1,21 @@
 """`ikkai up` and `ikkai work`: everything, or the workers alone, in the foreground."""
 
+import fcntl
 import json
 import os
 import secrets
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 from pydantic import SecretStr
 
+from domain.errors import Refused
 from entrypoints.api.keys import Scope, parse_api_keys
-from entrypoints.cli.output import WAITING
+from entrypoints.cli.output import WAITING, AsJson
 from entrypoints.container import Container, open_container
 from entrypoints.crew import start_api, start_crew, start_sandbox
 from entrypoints.processes import Stop
@@ -29,13 +33,12 @@ def up(
     threads: Threads = 8,
     port: Annotated[int, typer.Option(min=0, max=65535, help="The API's port; 0 = any free one.")] = 0,
     sandbox: Annotated[bool, typer.Option("--sandbox", help="With an outside world to play in.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Runs everything in the foreground until Ctrl-C. Example: ikkai up --sandbox"""
     stop = Stop(with_parent=False)
     settings = read_settings()
-    file = settings.home / "runtime.json"
-    file.unlink(missing_ok=True)  # of one that was killed: whoever waits for ours must not read it
-    with open_container(settings) as container, Supervisor() as supervisor:
+    with only_one(settings.home), open_container(settings) as container, Supervisor() as supervisor:
         settings = container.settings()
         outside = start_sandbox(supervisor, settings) if sandbox else None
         settings, api_key = _with_outside(settings, outside)
@@ -48,11 +51,16 @@ def up(
             "database_url": settings.database_url,
             "broker_url": settings.broker_url,
         }
+        file = settings.home / "runtime.json"
         try:
             _write_whole(file, addresses)
-            for name, value in addresses.items():
-                print(f"{name:<13} {value or '-'}", flush=True)
-            print("running; Ctrl-C stops", flush=True)
+            shown = {"api": api, "sandbox": outside, "keys and servers": str(file)}
+            if as_json:
+                print(json.dumps(shown), flush=True)
+            else:
+                for name, value in shown.items():
+                    print(f"{name:<17} {value or '-'}")
+                print("running; Ctrl-C stops", flush=True)
             while not stop.is_set:
                 supervisor.tend()
                 time.sleep(TEND_SECONDS)
@@ -60,10 +68,23 @@ def up(
             file.unlink(missing_ok=True)
 
 
+@contextmanager
+def only_one(home: Path) -> Iterator[None]:
+    """Holds the home for one `ikkai up`, however it ends. Raises: Refused while another runs."""
+    home.mkdir(parents=True, exist_ok=True)
+    with (home / "up.lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Refused(f"another ikkai up runs in {home}; give this one an IKKAI_HOME of its own") from None
+        yield
+
+
 def work(
     workers: Workers = 2,
     threads: Threads = 8,
     until_idle: Annotated[bool, typer.Option("--until-idle", help="Stop when nothing is due.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Runs the dispatcher and workers in the foreground; exit code 3 when something waits for a person.
 
@@ -76,6 +97,8 @@ def work(
             supervisor.tend()
             time.sleep(TEND_SECONDS)
         waiting = container.read_operations().waiting_for_a_person()
+    if as_json:
+        print(json.dumps({"waits_for_a_person": waiting}))
     if waiting:
         raise typer.Exit(WAITING)
 

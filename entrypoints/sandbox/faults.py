@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from entrypoints.sandbox.answers import Answer, json_answer, refusal
 
-TARGETS: Final = ("charges", "refunds", "shipments", "labels", "mail")  # contract section 8
+TARGETS: Final = ("charges", "refunds", "shipments", "labels", "mail")
 LOOK_UP: Final = "GET "  # a match that begins with this concerns look-ups, any other one concerns POSTs
 
 _FIELDS: Final = ("target", "match", "fault", "times")
@@ -202,7 +202,7 @@ _PLAIN: Final[Mapping[str, Fault]] = {
     "close_after": Fault(delivery=Delivery.CLOSE),
     "slow": Fault(delivery=Delivery.DRIP),
     "html": Fault(instead=Answer(200, _PAGE, "text/html")),
-    "maintenance": Fault(instead=Answer(503, _PAGE, "text/html", (("Retry-After", "300"),))),  # as in report B44
+    "maintenance": Fault(instead=Answer(503, _PAGE, "text/html", (("Retry-After", "300"),))),
     "cut_json": Fault(spoil=_cut),
     "bom": Fault(spoil=_with_byte_order_mark),
     "wrong_order": Fault(spoil=_of_another_order),

@@ -1,0 +1,37 @@
+"""Progress of long work: a bar on a terminal, nothing in a pipe."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+
+@contextmanager
+def progress(label: str, total: int | None) -> Iterator["Advance"]:
+    """A bar on a terminal, nothing in a pipe."""
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        disable=not sys.stderr.isatty(),
+        transient=True,
+    )
+    with bar:
+        yield Advance(bar, bar.add_task(label, total=total))
+
+
+class Advance:
+    """How far the work has come."""
+
+    def __init__(self, bar: Progress, task: Any) -> None:
+        self._bar = bar
+        self._task = task
+
+    def to(self, completed: int) -> None:
+        """Says that so much is done."""
+        self._bar.update(self._task, completed=completed)
