@@ -101,8 +101,8 @@ _LOWER: Final = text(
     ), balance AS (
         UPDATE point_balances SET balance = balance - :points WHERE customer_id = :customer_id
     )
-    INSERT INTO point_entries (customer_id, kind, points, order_id, reason)
-    VALUES (:customer_id, :kind, -CAST(:points AS bigint), :order_id, 'order_confirmed')
+    INSERT INTO point_entries (customer_id, kind, points, order_id, reason, cause)
+    VALUES (:customer_id, :kind, -CAST(:points AS bigint), :order_id, 'order_confirmed', gen_random_uuid()::text)
     """
 )
 
