@@ -1,6 +1,6 @@
 """What people decide of operations, and what they see of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from application.operations.perform import OperationBooks
@@ -18,15 +18,14 @@ class DecideOperation:
     def retry(self, key: str, *, by: str) -> None:
         """Makes parked work due again under its key. Raises: Refused in any other state."""
 
-        def decide(books: OperationBooks) -> None:
-            operation = _locked(books, key)
+        def choose(operation: Operation) -> Step:
             if operation.state is State.NEEDS_CONFIRMATION:
                 raise Refused(f"{key} may have happened; settle it with: operations resolve {key}")
             if operation.state is not State.PARKED:
                 raise Refused(f"{key} is {operation.state}, not parked")
-            books.operations.decide(key, State.PARKED, Step(State.READY, "retried by hand"), by=by, evidence="retry")
+            return Step(State.READY, "retried by hand")
 
-        self._transactions.run(decide)
+        self._decide(key, choose, by=by, evidence="retry")
 
     def resolve(self, key: str, *, reference: str | None, by: str, evidence: str) -> Operation:
         """Settles an unknown outcome: it happened, under the provider's `reference`, or (none) it did not.
@@ -35,17 +34,27 @@ class DecideOperation:
         Raises: Refused unless the operation needs confirmation.
         """
 
-        def decide(books: OperationBooks) -> Operation:
-            operation = _locked(books, key)
+        def choose(operation: Operation) -> Step:
             if operation.state is not State.NEEDS_CONFIRMATION:
                 raise Refused(f"{key} is {operation.state}; only what needs confirmation can be resolved")
             if reference is not None:
-                step = Step(State.COMPLETED, "confirmed by hand", {**operation.result, "reference": reference})
-            elif operation.flagged:
-                step = Step(State.REFUSED, "did not happen, and will not under this key")
-            else:
-                step = Step(State.READY, "did not happen; owed again", unsent=True)
-            books.operations.decide(key, State.NEEDS_CONFIRMATION, step, by=by, evidence=evidence)
+                return Step(State.COMPLETED, "confirmed by hand", {**operation.result, "reference": reference})
+            if operation.flagged:
+                return Step(State.REFUSED, "did not happen, and will not under this key")
+            return Step(State.READY, "did not happen; owed again", unsent=True)
+
+        return self._decide(key, choose, by=by, evidence=evidence)
+
+    def _decide(self, key: str, choose: Callable[[Operation], Step], *, by: str, evidence: str) -> Operation:
+        decided_at: list[int] = []  # the epoch at which an earlier run of the unit decided
+
+        def decide(books: OperationBooks) -> Operation:
+            operation = _locked(books, key)
+            if decided_at and operation.epoch > decided_at[0]:
+                return operation  # that run's COMMIT was answered by silence, but it stands
+            step = choose(operation)
+            decided_at[:] = [operation.epoch]
+            books.operations.decide(key, operation.state, step, by=by, evidence=evidence)
             return _locked(books, key)
 
         return self._transactions.run(decide)

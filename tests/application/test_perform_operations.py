@@ -191,7 +191,7 @@ def test_a_worker_whose_lease_is_nearly_over_sends_nothing(any_shop: Shop) -> No
     any_shop.carrier.during_look_up = lambda: any_shop.clock.advance(any_shop.timing.lease_seconds - 5)
     any_shop.ship()
     other = any_shop.request("o-2")
-    assert (other.state, other.reason, other.attempts) == (State.READY, "the lease was nearly over", 0)
+    assert (other.state, other.reason, other.attempts) == (State.READY, "held back: the lease was nearly over", 0)
     assert any_shop.carrier.received == [KEY]
 
 

@@ -14,8 +14,6 @@ from tests.crash.worker import ANSWERED, CLAIMED, GATED
 from tests.e2e.installation import Installation, running_installation
 from tests.entrypoints.sandbox.world import Parcel, until
 
-pytestmark = pytest.mark.xdist_group(__name__)
-
 POINTS = (CLAIMED, GATED, SENT, ANSWERED)
 
 

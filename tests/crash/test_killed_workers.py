@@ -12,8 +12,6 @@ from tests.crash.worker import ANSWERED, CLAIMED, GATED, SETTLED
 from tests.e2e.installation import REDELIVERED_SECONDS, Installation, running_installation
 from tests.entrypoints.sandbox.world import Parcel, until
 
-pytestmark = pytest.mark.xdist_group(__name__)
-
 POINTS = (CLAIMED, GATED, SENT, ANSWERED, SETTLED)
 
 

@@ -12,8 +12,6 @@ from tests.crash.worker import ANSWERED, CLAIMED, GATED, SETTLED
 from tests.e2e.installation import Installation, running_installation
 from tests.entrypoints.sandbox.world import Parcel
 
-pytestmark = pytest.mark.xdist_group(__name__)
-
 SURE = (CLAIMED, SENT, ANSWERED, SETTLED)  # never sent, or to be found at the carrier
 GATED_AGAIN = "gated again"
 

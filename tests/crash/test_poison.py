@@ -11,8 +11,6 @@ from tests.crash.worker import CLAIMED, POINT, SIGNAL, SUBJECT
 from tests.e2e.installation import SOON_SECONDS, Installation, running_installation
 from tests.entrypoints.sandbox.world import Parcel, until
 
-pytestmark = pytest.mark.xdist_group(__name__)
-
 MAX_ATTEMPTS = 3
 
 

@@ -11,8 +11,6 @@ from tests.e2e.commands import ikkai
 from tests.e2e.installation import Installation, running_installation
 from tests.entrypoints.sandbox.world import Parcel, until
 
-pytestmark = pytest.mark.xdist_group(__name__)
-
 # The carrier did it, and did not say so in a way that can be believed.
 DONE_BUT_NOT_SAID = (
     "reset_after",

@@ -12,8 +12,6 @@ from tests.e2e.installation import POINTS, SOON_SECONDS, confirmed, customer_of
 from tests.e2e.running_up import Up, running_up, temporary_home
 from tests.entrypoints.sandbox.world import Parcel, until
 
-pytestmark = pytest.mark.xdist_group(__name__)
-
 
 @pytest.fixture(scope="module")
 def up() -> Iterator[Up]:

@@ -9,8 +9,6 @@ from tests.e2e.installation import Installation, installation_on
 from tests.e2e.outages import FragileServers, fragile_servers
 from tests.entrypoints.sandbox.world import Parcel, until
 
-pytestmark = pytest.mark.xdist_group(__name__)
-
 ORDERS = 150
 LATENCY_MS = 50  # slow enough for a crash to come in the middle
 

@@ -2,11 +2,7 @@
 
 import os
 
-import pytest
-
 from tests.e2e.commands import ikkai
-
-pytestmark = pytest.mark.xdist_group(__name__)
 
 EVENTS = 200
 

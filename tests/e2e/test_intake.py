@@ -18,8 +18,6 @@ from tests.e2e.installation import Installation, confirmed, installation_on
 from tests.e2e.outages import FragileServers, fragile_servers
 from tests.entrypoints.sandbox.world import Parcel
 
-pytestmark = pytest.mark.xdist_group(__name__)
-
 SECRET = "open-sesame"
 
 

@@ -11,8 +11,6 @@ from tests.e2e.installation import Installation, installation_on
 from tests.e2e.outages import FragileServers, fragile_servers
 from tests.entrypoints.sandbox.world import Parcel, until
 
-pytestmark = pytest.mark.xdist_group(__name__)
-
 ORDERS_PER_OUTAGE = 60
 OUTAGE_SECONDS = 3.0
 LATENCY_MS = 50  # slow enough for an outage to come in the middle

@@ -10,8 +10,6 @@ from domain.operations import State
 from tests.e2e.installation import CALL_DEADLINE_SECONDS, SOON_SECONDS, Installation, running_installation
 from tests.entrypoints.sandbox.world import Parcel, until
 
-pytestmark = pytest.mark.xdist_group(__name__)
-
 SLOW, HEALTHY, THREADS = 16, 40, 8
 
 

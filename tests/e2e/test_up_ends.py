@@ -9,8 +9,6 @@ from tests.e2e.installation import POINTS, SOON_SECONDS, confirmed, customer_of
 from tests.e2e.running_up import Home, running_up, temporary_home
 from tests.entrypoints.sandbox.world import Parcel, until
 
-pytestmark = pytest.mark.xdist_group(__name__)
-
 # Orphans look for their parent once a second; a worker may finish a drain first.
 ORPHAN_SECONDS = 15
 

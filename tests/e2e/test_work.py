@@ -10,8 +10,6 @@ from tests.e2e.installation import POINTS, confirmed, customer_of
 from tests.e2e.running_up import Home, temporary_home
 from tests.entrypoints.sandbox.world import Parcel, World, running_world, until
 
-pytestmark = pytest.mark.xdist_group(__name__)
-
 
 @pytest.fixture(scope="module")
 def home() -> Iterator[Home]:

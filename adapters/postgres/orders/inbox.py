@@ -84,7 +84,9 @@ class PostgresEventInbox:
         self._connection = connection
 
     def store_each(self, events: Sequence[OrderEvent]) -> Sequence[Arrival]:
-        first = {(event.source, event.id): event for event in reversed(events)}
+        first: dict[tuple[str, str], OrderEvent] = {}
+        for event in events:
+            first.setdefault((event.source, event.id), event)
         stored = {tuple(row) for row in self._connection.execute(_STORE, _columns(list(first.values())))}
         known = {fact: event.fingerprint for fact, event in first.items() if fact in stored}
         asked = [fact for fact in first if fact not in stored]

@@ -12,8 +12,6 @@ from entrypoints.supervisor import Process
 from tests.e2e.installation import POINTS, Installation, running_installation
 from tests.entrypoints.sandbox.world import Parcel, until
 
-pytestmark = pytest.mark.xdist_group(__name__)
-
 COPIES = 10
 THREADS = 8
 DELAY_MILLISECONDS = 2_000

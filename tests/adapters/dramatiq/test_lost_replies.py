@@ -10,8 +10,6 @@ from tests.adapters.dramatiq.unreliable_line import UnreliableLine
 from tests.e2e.installation import REDELIVERED_SECONDS, Installation, running_installation
 from tests.entrypoints.sandbox.world import Parcel, until
 
-pytestmark = pytest.mark.xdist_group(__name__)
-
 
 @pytest.fixture
 def installation(servers: ServerUrls, template: str) -> Iterator[Installation]:
