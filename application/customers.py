@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from application.transactions import Clock, Transactions
-from domain.customers import CustomerBook, CustomerNews, told_fields
+from domain.customers import CustomerBook, CustomerUpdate, customer_fields
 from domain.errors import Malformed
 from domain.keys import identifier
 
@@ -16,7 +16,7 @@ class CustomerBooks(Protocol):
     def customers(self) -> CustomerBook: ...
 
 
-class TellCustomers:
+class UpdateCustomers:
     """Stores what is told of many customers, as of now; telling the same again changes nothing."""
 
     def __init__(self, transactions: Transactions[CustomerBooks], clock: Clock) -> None:
@@ -30,7 +30,7 @@ class TellCustomers:
         """
         now = self._clock.now()
         news = [_news(row, now) for row in rows]
-        good = [one for one in news if isinstance(one, CustomerNews)]
+        good = [one for one in news if isinstance(one, CustomerUpdate)]
 
         def tell(books: CustomerBooks) -> list[bool]:
             ids = sorted({one.customer_id for one in good})
@@ -39,24 +39,24 @@ class TellCustomers:
             changed = []
             for one in good:
                 before = known[one.customer_id]
-                after = before.told(one)
+                after = before.updated_by(one)
                 changed.append(after is not None and (before.as_of is None or _differs(before, one)))
                 known[one.customer_id] = after or before
             books.customers.save([known[customer_id] for customer_id in ids])
             return changed
 
         changes = iter(self._transactions.run(tell) if good else [])
-        return [next(changes) if isinstance(one, CustomerNews) else one for one in news]
+        return [next(changes) if isinstance(one, CustomerUpdate) else one for one in news]
 
 
-def _news(row: Mapping[str, Any] | Malformed, now: Any) -> CustomerNews | Malformed:
+def _news(row: Mapping[str, Any] | Malformed, now: Any) -> CustomerUpdate | Malformed:
     if isinstance(row, Malformed):
         return row
     try:
-        return CustomerNews(identifier("customer_id", row.get("customer_id")), now, told_fields(row))
+        return CustomerUpdate(identifier("customer_id", row.get("customer_id")), now, customer_fields(row))
     except Malformed as wrong:
         return wrong
 
 
-def _differs(customer: object, news: CustomerNews) -> bool:
-    return any(getattr(customer, name) != value for name, value in news.told.items())
+def _differs(customer: object, update: CustomerUpdate) -> bool:
+    return any(getattr(customer, name) != value for name, value in update.fields.items())

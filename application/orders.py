@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final, Protocol
 
 from application.transactions import Clock, Transactions
-from domain.customers import Customer, CustomerBook, CustomerNews
+from domain.customers import Customer, CustomerBook, CustomerUpdate
 from domain.errors import Conflict, Malformed, Refused, Unavailable
 from domain.keys import shipment_request_key
 from domain.operations import NewOperation, OperationBook, Registration
@@ -163,7 +163,7 @@ class ApplyOrderEvents:
         """One set. Locks are taken in one order everywhere: orders, customers, balances, lots, operations."""
         decisions, verdicts = self._decide(books, [one for one in stored if not one.event.type.is_of_customer])
         news = [one for one in stored if one.event.type.is_of_customer]
-        verdicts |= _tell_customers(
+        verdicts |= _update_customers(
             books, news, [customer for decision in decisions if (customer := decision.order.customer_id)]
         )
         _post_points(books.ledger, decisions)
@@ -189,7 +189,7 @@ class ApplyOrderEvents:
         return decisions, verdicts
 
 
-def _tell_customers(books: OrderBooks, stored: Sequence[StoredEvent], mentioned: Sequence[str]) -> dict[int, Verdict]:
+def _update_customers(books: OrderBooks, stored: Sequence[StoredEvent], mentioned: Sequence[str]) -> dict[int, Verdict]:
     books.customers.ensure(sorted({*mentioned, *(one.event.subject for one in stored)}))
     if not stored:
         return {}
@@ -197,8 +197,8 @@ def _tell_customers(books: OrderBooks, stored: Sequence[StoredEvent], mentioned:
     verdicts: dict[int, Verdict] = {}
     changed: dict[str, Customer] = {}
     for one in stored:
-        told = {name: value for name, value in one.event.data.items() if name != "customer_id"}
-        customer = known[one.event.subject].told(CustomerNews(one.event.subject, one.event.time, told))
+        fields = {name: value for name, value in one.event.data.items() if name != "customer_id"}
+        customer = known[one.event.subject].updated_by(CustomerUpdate(one.event.subject, one.event.time, fields))
         verdicts[one.seq] = STALE if customer is None else APPLIED
         if customer is not None:
             known[one.event.subject] = changed[one.event.subject] = customer

@@ -42,7 +42,7 @@ class ShippingBooks(Protocol):
     def operations(self) -> OperationBook: ...
 
 
-class RequestShipments:
+class ShipmentRequestPerformer:
     """Performs `shipment-request`: one parcel each at the carrier."""
 
     kind = REQUEST
@@ -64,7 +64,7 @@ class RequestShipments:
         return self._gateway.look_up_each(operations)
 
 
-class CancelShipments:
+class ShipmentCancelPerformer:
     """Performs `shipment-cancel`, once it is known what became of the request."""
 
     kind = CANCEL
@@ -95,7 +95,7 @@ def _before_cancelling(request: Operation | None) -> Answer | None:
     return None
 
 
-class AskForShipment:
+class RequestShipment:
     """Asks for an order's parcel by hand: the first if it was never asked for, or one more."""
 
     def __init__(self, transactions: Transactions[ShippingBooks]) -> None:

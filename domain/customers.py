@@ -16,12 +16,12 @@ _EMAIL: Final = re.compile(r"[^@\s]+@[^@\s]+")
 
 
 @dataclass(frozen=True, slots=True)
-class CustomerNews:
-    """What one message says of a customer; fields it does not mention are missing in `told`."""
+class CustomerUpdate:
+    """What one message says of a customer; fields it does not mention are missing in `fields`."""
 
     customer_id: str
     at: datetime
-    told: Mapping[str, Any]
+    fields: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,11 @@ class Customer:
     closing_day: int = 31
     as_of: datetime | None = None
 
-    def told(self, news: CustomerNews) -> Self | None:
-        """The customer after these news; nothing when newer ones are known already."""
-        if self.as_of is not None and news.at < self.as_of:
+    def updated_by(self, update: CustomerUpdate) -> Self | None:
+        """The customer after this update; nothing when a newer one is known already."""
+        if self.as_of is not None and update.at < self.as_of:
             return None
-        return replace(self, **news.told, as_of=news.at)
+        return replace(self, **update.fields, as_of=update.at)
 
 
 class CustomerBook(Protocol):
@@ -58,25 +58,25 @@ class CustomerBook(Protocol):
     def save(self, customers: Sequence[Customer]) -> None: ...
 
 
-def told_fields(members: Mapping[str, Any]) -> dict[str, Any]:
+def customer_fields(members: Mapping[str, Any]) -> dict[str, Any]:
     """The customer fields among `members`, checked. Raises: Malformed naming the field."""
-    told: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for field in ("email", "name", "payment_method", "payment_customer"):
         if field in members:
-            told[field] = _text(field, members[field])
-    email = told.get("email")
+            fields[field] = _text(field, members[field])
+    email = fields.get("email")
     if email is not None and (len(email) > MAX_EMAIL_CHARACTERS or not _EMAIL.fullmatch(email)):
         raise Malformed("email", "is not a mail address")
     if "locale" in members:
         if members["locale"] not in LOCALES:
             raise Malformed("locale", f"must be one of {', '.join(LOCALES)}")
-        told["locale"] = members["locale"]
+        fields["locale"] = members["locale"]
     if "closing_day" in members:
         day = members["closing_day"]
         if isinstance(day, bool) or not isinstance(day, int) or not 1 <= day <= 31:
             raise Malformed("closing_day", "must be a whole number from 1 to 31")
-        told["closing_day"] = day
-    return told
+        fields["closing_day"] = day
+    return fields
 
 
 def _text(field: str, value: object) -> str | None:

@@ -24,7 +24,7 @@ from adapters.postgres.transactions import PostgresClock, PostgresTransactions
 from adapters.postgres.wake import PostgresWake
 from adapters.redis.fitness import redis_facts
 from adapters.redis.rings import RedisRings
-from application.customers import TellCustomers
+from application.customers import UpdateCustomers
 from application.dispatch import ORDER_EVENT, Dispatch, OwedWork, RingDueWork
 from application.messages import KeepDeadLetter, ReadDeadLetters
 from application.operations import (
@@ -36,7 +36,7 @@ from application.operations import (
 )
 from application.orders import BATCH_EVENTS, AcceptOrderEvents, ApplyOrderEvents, ReadOrders, RetryOrderEvent
 from application.points import GrantOrderPoints, ReadPoints
-from application.shipping import AskForShipment, CancelShipments, ReadShipments, RequestShipments
+from application.shipping import ReadShipments, RequestShipment, ShipmentCancelPerformer, ShipmentRequestPerformer
 from domain.operations import Policy, policy_of
 from domain.shipping import CANCEL, REQUEST
 from entrypoints.settings import InvalidSettings, Settings
@@ -94,7 +94,7 @@ class Container(containers.DeclarativeContainer):
     schema_is_current = providers.Callable(is_current, engine)
 
     point_rules = settings.provided.point_rules
-    patience = settings.provided.patience
+    retry_policy = settings.provided.retry_policy
     timing = settings.provided.timing
     policies = providers.Singleton(_policies, honours_keys=settings.provided.carrier_honours_keys)
 
@@ -105,7 +105,7 @@ class Container(containers.DeclarativeContainer):
     apply_order_events = providers.Singleton(ApplyOrderEvents, transactions, point_rules)
     retry_order_event = providers.Singleton(RetryOrderEvent, transactions)
     read_orders = providers.Singleton(ReadOrders, transactions)
-    tell_customers = providers.Singleton(TellCustomers, transactions, clock)
+    update_customers = providers.Singleton(UpdateCustomers, transactions, clock)
     grant_order_points = providers.Singleton(GrantOrderPoints, transactions, point_rules, clock)
     read_points = providers.Singleton(ReadPoints, transactions)
 
@@ -117,9 +117,13 @@ class Container(containers.DeclarativeContainer):
         max_retry_after_seconds=settings.provided.retry_max_seconds,
         in_flight=PARCELS_AT_ONCE,
     )
-    request_shipments = providers.Singleton(RequestShipments, shipping_gateway, policies.provided[REQUEST])
-    cancel_shipments = providers.Singleton(CancelShipments, shipping_gateway, policies.provided[CANCEL])
-    ask_for_shipment = providers.Singleton(AskForShipment, transactions)
+    shipment_request_performer = providers.Singleton(
+        ShipmentRequestPerformer, shipping_gateway, policies.provided[REQUEST]
+    )
+    shipment_cancel_performer = providers.Singleton(
+        ShipmentCancelPerformer, shipping_gateway, policies.provided[CANCEL]
+    )
+    request_shipment = providers.Singleton(RequestShipment, transactions)
     read_shipments = providers.Singleton(ReadShipments, transactions)
 
     worker = providers.Singleton(worker_name)
@@ -128,8 +132,8 @@ class Container(containers.DeclarativeContainer):
     perform_shipment_requests = providers.Singleton(
         PerformOperations,
         transactions,
-        request_shipments,
-        patience,
+        shipment_request_performer,
+        retry_policy,
         timing,
         clock,
         worker=worker,
@@ -138,16 +142,16 @@ class Container(containers.DeclarativeContainer):
     perform_shipment_cancels = providers.Singleton(
         PerformOperations,
         transactions,
-        cancel_shipments,
-        patience,
+        shipment_cancel_performer,
+        retry_policy,
         timing,
         clock,
         worker=worker,
         at_once=parcels_at_once,
     )
-    sweep_leases = providers.Singleton(SweepLeases, transactions, policies, patience)
+    sweep_leases = providers.Singleton(SweepLeases, transactions, policies, retry_policy)
     reconcile_unknowns = providers.Singleton(
-        ReconcileUnknowns, transactions, providers.List(request_shipments, cancel_shipments)
+        ReconcileUnknowns, transactions, providers.List(shipment_request_performer, shipment_cancel_performer)
     )
     decide_operation = providers.Singleton(DecideOperation, transactions)
     read_operations = providers.Singleton(ReadOperations, transactions)

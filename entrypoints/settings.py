@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, TypeAdap
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from application.operations import Timing
-from domain.operations import Patience
+from domain.operations import RetryPolicy
 from domain.orders.rules import PointRules
 
 PREFIX: Final = "IKKAI_"
@@ -88,9 +88,9 @@ class Settings(BaseSettings):
         return Timing(self.call_deadline_seconds, self.lease_seconds)
 
     @property
-    def patience(self) -> Patience:
+    def retry_policy(self) -> RetryPolicy:
         window_seconds = self.carrier_key_window_hours * 3600
-        return Patience(
+        return RetryPolicy(
             first_retry_seconds=self.retry_first_seconds,
             max_retry_seconds=self.retry_max_seconds,
             max_attempts=self.max_attempts,

@@ -20,7 +20,7 @@ def customers(
     format: Format = "auto",  # noqa: A002
     encoding: str | None = None,
 ) -> Iterator[Record]:
-    """What a file tells of customers: `customer_id` and the members for `told_fields`; an empty cell tells nothing.
+    """What a file tells of customers: `customer_id` and the members for `customer_fields`; an empty cell tells nothing.
 
     Raises: Malformed, before the first record, when the file cannot be read as a whole.
     """

@@ -14,8 +14,8 @@ from domain.operations import (
     Operation,
     OperationBook,
     Outcome,
-    Patience,
     Policy,
+    RetryPolicy,
     State,
     Step,
     may_send,
@@ -86,7 +86,7 @@ class PerformOperations:
         self,
         transactions: Transactions[OperationBooks],
         performer: Performer,
-        patience: Patience,
+        retry_policy: RetryPolicy,
         timing: Timing,
         clock: Clock,
         *,
@@ -96,7 +96,7 @@ class PerformOperations:
     ) -> None:
         self._transactions = transactions
         self._performer = performer
-        self._patience = patience
+        self._retry_policy = retry_policy
         self._timing = timing
         self._clock = clock
         self._worker = worker
@@ -135,13 +135,13 @@ class PerformOperations:
             limit,
             lease_seconds=self._timing.lease_seconds,
             worker=claimant,
-            max_attempts=self._patience.max_attempts,
+            max_attempts=self._retry_policy.max_attempts,
             key=key,
         )
         return claimed, self._performer.foregone(books, claimed) if claimed else {}
 
     def _step(self, operation: Operation, answer: Answer) -> Step:
-        return next_step(operation, answer, self._performer.policy, self._patience)
+        return next_step(operation, answer, self._performer.policy, self._retry_policy)
 
     def _look_up(self, sent_before: Sequence[Operation]) -> list[tuple[Operation, Step | None]]:
         """What became of earlier sends; no step for what the provider does not know and may be sent again."""
@@ -162,7 +162,7 @@ class PerformOperations:
                     step = self._step(operation, Answer(Outcome.FLAGGED, look_up.reason))
                 case Finding.NO_ANSWER:
                     step = self._step(operation, Answer(Outcome.NOT_SENT, look_up.reason))
-                case Finding.NOT_FOUND if may_send(operation, self._performer.policy, now, self._patience):
+                case Finding.NOT_FOUND if may_send(operation, self._performer.policy, now, self._retry_policy):
                     step = None
                 case Finding.NOT_FOUND:
                     step = Step(

@@ -151,7 +151,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """How long the machine waits and how often it tries. Units: seconds, and claims."""
 
     first_retry_seconds: float = 2.0
@@ -168,17 +168,17 @@ class Patience:
         return max(wait, min(at_least or 0.0, self.max_retry_seconds))
 
 
-def may_send(operation: Operation, policy: Policy, now: datetime, patience: Patience) -> bool:
+def may_send(operation: Operation, policy: Policy, now: datetime, retry_policy: RetryPolicy) -> bool:
     """Whether a request that a look-up did not find may go out (again) under its key."""
     if operation.first_sent_at is None or policy is Policy.RESEND:
         return True
-    window = timedelta(seconds=patience.key_window_seconds - patience.key_window_margin_seconds)
+    window = timedelta(seconds=retry_policy.key_window_seconds - retry_policy.key_window_margin_seconds)
     return policy is Policy.PROVIDER_KEY and now < operation.first_sent_at + window
 
 
-def next_step(operation: Operation, answer: Answer, policy: Policy, patience: Patience) -> Step:
+def next_step(operation: Operation, answer: Answer, policy: Policy, retry_policy: RetryPolicy) -> Step:
     """The one place that decides what a call's outcome means."""
-    wait = patience.wait_seconds(operation, answer.retry_after_seconds)
+    wait = retry_policy.wait_seconds(operation, answer.retry_after_seconds)
     first_send = operation.sent_at is not None and operation.sent_at == operation.first_sent_at
     match answer.outcome:
         case Outcome.DONE:
@@ -192,14 +192,14 @@ def next_step(operation: Operation, answer: Answer, policy: Policy, patience: Pa
         case Outcome.RUNNING:
             return Step(State.READY, answer.reason, answer.result, wait_seconds=wait, give_back=True)
         case Outcome.UNAVAILABLE | Outcome.UNKNOWN:
-            return after_unknown(operation, answer.reason, policy, patience, wait)
+            return after_unknown(operation, answer.reason, policy, retry_policy, wait)
 
 
 def after_unknown(
-    operation: Operation, reason: str, policy: Policy, patience: Patience, wait_seconds: float = 0.0
+    operation: Operation, reason: str, policy: Policy, retry_policy: RetryPolicy, wait_seconds: float = 0.0
 ) -> Step:
     """A send of unknown fate: again under the same key where the provider knows it, else a person decides."""
-    attempts = {Policy.PROVIDER_KEY: patience.max_attempts, Policy.RESEND: MAX_COPIES}.get(policy, 0)
+    attempts = {Policy.PROVIDER_KEY: retry_policy.max_attempts, Policy.RESEND: MAX_COPIES}.get(policy, 0)
     if operation.attempts < attempts:
         return Step(State.READY, reason, wait_seconds=wait_seconds)
     return Step(State.NEEDS_CONFIRMATION, reason)

@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 
 from domain.calendar import instant
 from domain.canonical import canonical_json, fingerprint
-from domain.customers import MAX_TEXT_CHARACTERS, told_fields
+from domain.customers import MAX_TEXT_CHARACTERS, customer_fields
 from domain.errors import Malformed
 from domain.keys import clean_text, identifier
 from domain.money import MAX_AMOUNT, Money
@@ -179,8 +179,8 @@ def _refunded(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _READERS: Final[Mapping[EventType, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
-    EventType.CUSTOMER_REGISTERED: told_fields,
-    EventType.CUSTOMER_UPDATED: told_fields,
+    EventType.CUSTOMER_REGISTERED: customer_fields,
+    EventType.CUSTOMER_UPDATED: customer_fields,
     EventType.ORDER_CONFIRMED: _confirmed,
     EventType.ORDER_CANCELLED: _cancelled,
     EventType.ORDER_REFUNDED: _refunded,

@@ -34,7 +34,7 @@ def register_actors(
     points.register(broker, container.grant_order_points())
     shipping.register(
         broker,
-        container.ask_for_shipment(),
+        container.request_shipment(),
         requests,
         drain(REQUEST, performed(requests)),
         drain(CANCEL, performed(cancels)),

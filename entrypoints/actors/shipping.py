@@ -5,14 +5,14 @@ from typing import Any
 import dramatiq
 
 from application.operations import PerformOperations
-from application.shipping import AskForShipment
+from application.shipping import RequestShipment
 from domain.keys import identifier, shipment_request_key
 from entrypoints.actors.declare import declare
 from entrypoints.actors.drains import Drain
 
 
 def register(
-    broker: dramatiq.Broker, ask: AskForShipment, perform: PerformOperations, requests: Drain, cancels: Drain
+    broker: dramatiq.Broker, ask: RequestShipment, perform: PerformOperations, requests: Drain, cancels: Drain
 ) -> None:
     """Declares the actors of this context on `broker`."""
 

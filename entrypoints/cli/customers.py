@@ -27,7 +27,7 @@ def import_(file: File, format_: Format = "auto", encoding: Encoding = None, as_
     with open_container(read_settings(), broker=False) as container, opened(file) as stream:
         records = container.read_customers(stream, format=format_, encoding=encoding)
         for lines, rows in in_sets(records, SET_CUSTOMERS, file):
-            for line, outcome in zip(lines, container.tell_customers().execute(rows), strict=True):
+            for line, outcome in zip(lines, container.update_customers().execute(rows), strict=True):
                 if isinstance(outcome, Malformed):
                     report.rejected.append({"line": line, "field": outcome.field, "reason": outcome.reason})
                 elif outcome:

@@ -21,7 +21,7 @@ def request(
 ) -> None:
     """Asks for a parcel, once; the workers send it. Example: ikkai shipments request o-1001 --number 2"""
     with open_container(read_settings(), broker=False) as container:
-        registration = container.ask_for_shipment().execute(order, number)
+        registration = container.request_shipment().execute(order, number)
     if as_json:
         print_json({"order_id": order, "number": number, "requested": registration is Registration.NEW})
     else:

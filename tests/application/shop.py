@@ -7,11 +7,11 @@ from zoneinfo import ZoneInfo
 from application.operations import DecideOperation, Performer, PerformOperations, ReconcileUnknowns, SweepLeases, Timing
 from application.orders import AcceptOrderEvents, ApplyOrderEvents
 from application.points import GrantOrderPoints, ReadPoints
-from application.shipping import AskForShipment, CancelShipments, ReadShipments, RequestShipments
+from application.shipping import ReadShipments, RequestShipment, ShipmentCancelPerformer, ShipmentRequestPerformer
 from domain.customers import Customer
 from domain.errors import Refused
 from domain.keys import shipment_cancel_key, shipment_request_key
-from domain.operations import Operation, Patience, State, policy_of
+from domain.operations import Operation, RetryPolicy, State, policy_of
 from domain.orders.rules import Order, PointRules
 from domain.shipping import CANCEL, REQUEST
 from tests.fakes.clock import FakeClock
@@ -29,11 +29,11 @@ class Shop:
         self.transactions = InMemoryTransactions(self.clock)
         self.carrier = FakeShippingGateway(honours_keys=honours_keys)
         self.carrier.during_call = self.carrier.during_look_up = self.transactions.assert_none_open
-        self.patience = Patience(max_attempts=3)
+        self.retry_policy = RetryPolicy(max_attempts=3)
         self.timing = Timing()
         self.policies = {kind: policy_of(kind, honours_keys=honours_keys) for kind in (REQUEST, CANCEL)}
-        self.requests = RequestShipments(self.carrier, self.policies[REQUEST])
-        self.cancels = CancelShipments(self.carrier, self.policies[CANCEL])
+        self.requests = ShipmentRequestPerformer(self.carrier, self.policies[REQUEST])
+        self.cancels = ShipmentCancelPerformer(self.carrier, self.policies[CANCEL])
         self._workers = 0
 
         rules = PointRules(TOKYO)
@@ -41,10 +41,10 @@ class Shop:
         self.apply = ApplyOrderEvents(self.transactions, rules)
         self.grant = GrantOrderPoints(self.transactions, rules, self.clock)
         self.points = ReadPoints(self.transactions)
-        self.ask = AskForShipment(self.transactions)
+        self.ask = RequestShipment(self.transactions)
         self.shipments = ReadShipments(self.transactions)
         self.decide = DecideOperation(self.transactions)
-        self.sweep = SweepLeases(self.transactions, self.policies, self.patience)
+        self.sweep = SweepLeases(self.transactions, self.policies, self.retry_policy)
         self.reconcile = ReconcileUnknowns(self.transactions, [self.requests, self.cancels])
 
     def worker(
@@ -60,7 +60,7 @@ class Shop:
         return PerformOperations(
             self.transactions,
             performer or self.requests,
-            self.patience,
+            self.retry_policy,
             self.timing,
             self.clock,
             worker=name or f"w{self._workers}",

@@ -1,4 +1,4 @@
-"""`CancelShipments`: a parcel is stopped when it is known what became of its request."""
+"""`ShipmentCancelPerformer`: a parcel is stopped when it is known what became of its request."""
 
 import pytest
 
@@ -32,10 +32,10 @@ def test_a_parcel_that_is_not_settled_is_not_stopped_yet(shop: Shop, outcome: Ou
     shop.carrier.during_call = lambda: shop.tell(cancelled())
     shop.ship()
     shop.carrier.during_call = shop.transactions.assert_none_open
-    for _ in range(shop.patience.max_attempts * 2):
+    for _ in range(shop.retry_policy.max_attempts * 2):
         assert shop.stop_parcels() == 1
         assert (shop.cancellation().state, shop.cancellation().attempts) == (State.READY, 0)
-        shop.clock.advance(shop.patience.max_retry_seconds * 1.25)
+        shop.clock.advance(shop.retry_policy.max_retry_seconds * 1.25)
     assert KEY not in shop.carrier.received
     shop.ship()
     shop.stop_parcels()

@@ -21,7 +21,7 @@ def in_doubt(shop: Shop, *, works: bool = False) -> None:
 
 def parked(shop: Shop) -> None:
     shop.tell(confirmed())
-    for _ in range(shop.patience.max_attempts):
+    for _ in range(shop.retry_policy.max_attempts):
         killed_at_unit(shop, 2, shop.ship)
         shop.clock.advance(shop.timing.lease_seconds + 1)
         shop.sweep.execute()
@@ -36,7 +36,7 @@ def test_parked_work_is_tried_again_under_its_key(shop: Shop) -> None:
     assert shop.ship() == 1
     assert (shop.parcels(), shop.carrier.received, shop.request().attempts) == ({1: "booked"}, [KEY], 1)
     whats = [line["what"] for line in shop.books.operations.story(KEY)]
-    assert whats.count("claimed") == shop.patience.max_attempts + 1
+    assert whats.count("claimed") == shop.retry_policy.max_attempts + 1
     assert "decided: ready" in whats
 
 

@@ -143,7 +143,7 @@ def test_a_fault_of_our_own_does_not_end_the_rounds(
     shop: Shop, ring: RingDueWork, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A row that nobody understands (of a kind that is gone, say) must not stop every sweep after it."""
-    broken = SweepLeases(shop.transactions, {}, shop.patience)
+    broken = SweepLeases(shop.transactions, {}, shop.retry_policy)
     shop.tell(confirmed())
     killed_during_the_call(shop, shop.ship)
     shop.clock.advance(shop.timing.lease_seconds + 1)

@@ -89,13 +89,13 @@ def test_an_answer_that_asks_for_a_person_waits_for_one(any_shop: Shop) -> None:
 def test_what_was_not_taken_on_is_tried_again_for_ever(any_shop: Shop, outcome: Outcome) -> None:
     """It is due again later, no attempt is used up, and nobody is asked what became of it."""
     any_shop.tell(confirmed())
-    for _ in range(any_shop.patience.max_attempts * 2):
+    for _ in range(any_shop.retry_policy.max_attempts * 2):
         any_shop.carrier.will_answer(KEY, outcome)
         assert any_shop.ship() == 1
         operation = any_shop.request()
         assert (operation.state, operation.attempts, operation.was_sent) == (State.READY, 0, False)
         assert any_shop.ship() == 0
-        any_shop.clock.advance(any_shop.patience.max_retry_seconds * 1.25)
+        any_shop.clock.advance(any_shop.retry_policy.max_retry_seconds * 1.25)
     any_shop.ship()
     assert (any_shop.request().state, len(any_shop.carrier.bookings)) == (State.COMPLETED, 1)
     assert any_shop.carrier.looked_up == []
@@ -135,9 +135,9 @@ def test_a_look_up_without_an_answer_concludes_nothing(any_shop: Shop) -> None:
     any_shop.tell(confirmed())
     any_shop.carrier.will_answer(KEY, Outcome.RUNNING, works=True)
     any_shop.ship()
-    for _ in range(any_shop.patience.max_attempts * 2):
+    for _ in range(any_shop.retry_policy.max_attempts * 2):
         any_shop.carrier.will_find(KEY, Finding.NO_ANSWER)
-        any_shop.clock.advance(any_shop.patience.max_retry_seconds * 1.25)
+        any_shop.clock.advance(any_shop.retry_policy.max_retry_seconds * 1.25)
         assert any_shop.ship() == 1
         assert (any_shop.request().state, any_shop.request().was_sent) == (State.READY, True)
     assert any_shop.carrier.received == [KEY]

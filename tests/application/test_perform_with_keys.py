@@ -78,7 +78,7 @@ def test_a_doubt_that_never_ends_goes_to_a_person(shop: Shop, outcome: Outcome) 
         shop.carrier.will_answer(KEY, outcome)
         shop.ship()
         wait(shop)
-    assert shop.carrier.received == [KEY] * shop.patience.max_attempts
+    assert shop.carrier.received == [KEY] * shop.retry_policy.max_attempts
     assert shop.parcels() == {1: "needs_confirmation"}
 
 
@@ -156,7 +156,7 @@ def test_a_worker_killed_elsewhere_books_one_parcel(shop: Shop, unit: int) -> No
 def test_work_that_kills_its_worker_every_time_ends(shop: Shop) -> None:
     """Attempts are counted before the work: after so many it is parked, and the others go on (B52)."""
     shop.tell(confirmed())
-    for _ in range(shop.patience.max_attempts):
+    for _ in range(shop.retry_policy.max_attempts):
         killed_at_unit(shop, 2, shop.ship)
         shop.clock.advance(shop.timing.lease_seconds + 1)
         shop.sweep.execute()

@@ -58,7 +58,7 @@ def test_what_was_sent_by_an_earlier_attempt_only_is_due_again(keyless_shop: Sho
 def test_what_was_perhaps_sent_too_often_goes_to_a_person(shop: Shop) -> None:
     """Work that takes its worker with it must not do so for ever."""
     shop.tell(confirmed())
-    for _ in range(shop.patience.max_attempts):
+    for _ in range(shop.retry_policy.max_attempts):
         shop.carrier.will_find(shop.request().key, Finding.NOT_FOUND)
         killed_during_the_call(shop, shop.ship)
         shop.clock.advance(shop.timing.lease_seconds + 1)

@@ -14,8 +14,8 @@ from domain.operations import (
     NewOperation,
     Operation,
     Outcome,
-    Patience,
     Policy,
+    RetryPolicy,
     State,
     may_send,
     next_step,
@@ -23,7 +23,7 @@ from domain.operations import (
 )
 
 NOW = datetime(2026, 10, 3, 12, tzinfo=UTC)
-PATIENCE = Patience(max_attempts=10)
+PATIENCE = RetryPolicy(max_attempts=10)
 SENT = Operation(
     "shipment-request:o-1", "shipment-request", "o-1", 1, "{}", State.PROCESSING,
     epoch=1, attempts=1, first_sent_at=NOW, sent_at=NOW,

@@ -7,7 +7,7 @@ import pytest
 
 from adapters.files.customers import customers
 from adapters.files.records import Record
-from domain.customers import told_fields
+from domain.customers import customer_fields
 from domain.errors import Malformed
 from tests.adapters.files.sheets import bad, good
 
@@ -32,7 +32,7 @@ def test_row() -> None:
     """A full row tells everything that is known of a customer, as the rules for customers take it."""
     records = read(HEADER + "c-1,taro@example.jp,山田 太郎,ja,pm_card_visa,cus_1,20\n")
     assert records == [Record(2, TOLD)]
-    assert told_fields(TOLD) == {name: value for name, value in TOLD.items() if name != "customer_id"}
+    assert customer_fields(TOLD) == {name: value for name, value in TOLD.items() if name != "customer_id"}
 
 
 def test_ndjson_says_the_same() -> None:

@@ -8,8 +8,8 @@ from application.transactions import Transactions
 from domain.operations import (
     Finding,
     Operation,
-    Patience,
     Policy,
+    RetryPolicy,
     State,
     Step,
     after_unknown,
@@ -20,11 +20,11 @@ class SweepLeases:
     """Frees what dead workers held: never sent, it is due again; perhaps sent, its policy decides."""
 
     def __init__(
-        self, transactions: Transactions[OperationBooks], policies: Mapping[str, Policy], patience: Patience
+        self, transactions: Transactions[OperationBooks], policies: Mapping[str, Policy], retry_policy: RetryPolicy
     ) -> None:
         self._transactions = transactions
         self._policies = policies
-        self._patience = patience
+        self._retry_policy = retry_policy
 
     def execute(self, limit: int = 500) -> int:
         """Returns: how many leases were over."""
@@ -39,7 +39,7 @@ class SweepLeases:
         if operation.sent_at is None:
             return Step(State.READY, "its worker ended before sending", worker_died=True)
         reason = "its worker ended after sending"
-        step = after_unknown(operation, reason, self._policies[operation.kind], self._patience)
+        step = after_unknown(operation, reason, self._policies[operation.kind], self._retry_policy)
         return replace(step, worker_died=True)
 
 

@@ -1,4 +1,4 @@
-"""`AskForShipment`: an order's parcel by hand, the first or one more."""
+"""`RequestShipment`: an order's parcel by hand, the first or one more."""
 
 import pytest
 
