@@ -8,6 +8,7 @@ from domain.errors import Refused
 from domain.operations import State
 from domain.orders.events import EventState
 from domain.orders.rules import OrderStatus
+from domain.shipping import ShipmentRequest
 from tests.application.envelopes import ADDRESS, Envelope, confirmed
 from tests.application.shop import Shop
 
@@ -100,6 +101,15 @@ def test_other_content_is_a_conflict_and_the_first_wins(shop: Shop, other: Envel
     assert difference in reason
     assert (shop.grants(), shop.live_parcels()) == ([("o-1", "order_confirmed", 120)], 1)
     assert shop.request().content["ship_to"] == ADDRESS
+
+
+def test_a_parcel_whose_key_stands_for_another_is_a_conflict(shop: Shop) -> None:
+    """The whole event waits for a person; nothing of it is done."""
+    other = ShipmentRequest("o-1", 1, {**ADDRESS, "line1": "elsewhere"}).as_operation()
+    shop.books.operations.register_each([other])
+    shop.tell(confirmed())
+    assert shop.events()[confirmed()["id"]] == ("conflict", "shipment-request:o-1 is known with other content")
+    assert (shop.balance(), shop.request().request) == (0, other.request)
 
 
 def test_other_content_of_a_lower_revision_is_stale(shop: Shop) -> None:

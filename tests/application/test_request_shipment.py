@@ -50,7 +50,16 @@ def test_a_parcel_the_carrier_refused_may_be_followed_by_another(shop: Shop) -> 
     assert shop.ask.execute("o-1", 2) is Registration.NEW
 
 
-@pytest.mark.parametrize("number", [0, -1, 3, 10**9])
+@pytest.mark.parametrize("number", [0, -1, True, "1", 1.0, None, 2**31])
+def test_what_is_no_parcels_number_is_refused(shop: Shop, number: object) -> None:
+    """By name of field."""
+    shop.tell(confirmed())
+    with pytest.raises(Malformed) as refusal:
+        shop.ask.execute("o-1", number)
+    assert refusal.value.field == "number"
+
+
+@pytest.mark.parametrize("number", [3, 10**9])
 def test_parcels_are_asked_for_one_after_the_other(shop: Shop, number: int) -> None:
     """No number is left out."""
     shop.tell(confirmed())

@@ -33,6 +33,11 @@ def parcel(order_id: str, number: int = 1, *, name: str = "山田 太郎") -> Ne
     return ShipmentRequest(order_id, number, {**ADDRESS, "name": name}).as_operation()
 
 
+def customer_told(event_id: str, *, customer_id: str = "c-1") -> OrderEvent:
+    data = {"customer_id": customer_id, "name": "山田 太郎"}
+    return OrderEvent("shop", event_id, EventType.CUSTOMER_UPDATED, CONFIRMED_AT, customer_id, 1, data)
+
+
 def confirmed(event_id: str, *, order_id: str = "o-1", total: int = 12000, source: str = "shop") -> OrderEvent:
     data: Mapping[str, Any] = {"order_id": order_id, "customer_id": "c-1", "currency": "JPY", "total": total}
     return OrderEvent(source, event_id, EventType.ORDER_CONFIRMED, CONFIRMED_AT, order_id, 1, data)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from domain.orders.events import Arrival, EventState, OrderEvent, StoredEvent, Verdict
-from tests.contracts.samples import confirmed
+from tests.contracts.samples import confirmed, customer_told
 from tests.contracts.stores import Store
 
 NEW, DUPLICATE, CONFLICT = Arrival.NEW, Arrival.DUPLICATE, Arrival.CONFLICT
@@ -178,6 +178,47 @@ def test_events_are_found_the_newest_first(store: Store) -> None:
         store.pass_time(1)
     assert ids(find(store)) == ["e-3", "e-2", "e-1", "e-2"]
     assert ids(find(store, limit=2)) == ["e-3", "e-2"]
+
+
+def test_events_of_one_delivery_are_found_the_last_first(store: Store) -> None:
+    """Their place in it is their age; what contradicts one of them is younger still."""
+    store_each(store, confirmed("e-3"), confirmed("e-1"), confirmed("e-1", total=1), confirmed("e-2"))
+    assert ids(find(store)) == ["e-1", "e-2", "e-1", "e-3"]
+    assert [stored.event.id for stored in take(store)] == ["e-3", "e-1", "e-2"]
+
+
+def test_a_customer_and_an_order_of_the_same_id_are_told_apart(store: Store) -> None:
+    """Where it is said which is meant."""
+    store_each(store, confirmed("e-1", order_id="7"), customer_told("n-1", customer_id="7"))
+
+    def of(*, customers: bool | None) -> set[str]:
+        found = store.run(lambda books: books.inbox.find(states=[], subject="7", of_customers=customers, limit=None))
+        return set(ids(found))
+
+    assert (of(customers=True), of(customers=False), of(customers=None)) == ({"n-1"}, {"e-1"}, {"e-1", "n-1"})
+
+
+def test_a_parked_event_can_be_taken_by_its_name(store: Store) -> None:
+    """Only while it is parked, and only under its own source."""
+    store_each(store, confirmed("e-1"), confirmed("e-2"), confirmed("e-1", source="csv"))
+    store.run(lambda books: books.inbox.mark({books.inbox.take(1)[0].seq: Verdict(EventState.PARKED, "?")}))
+
+    def take_parked(source: str, event_id: str) -> OrderEvent | None:
+        stored = store.run(lambda books: books.inbox.take_parked(source, event_id))
+        return None if stored is None else stored.event
+
+    assert take_parked("shop", "e-1") == confirmed("e-1")
+    assert [take_parked(*name) for name in (("csv", "e-1"), ("shop", "e-2"), ("shop", "e-404"))] == [None] * 3
+
+
+def test_an_event_marked_as_accepted_is_taken_again(store: Store) -> None:
+    """From then on it is due like any other."""
+    store_each(store, confirmed("e-1"))
+    (stored,) = take(store)
+    store.run(lambda books: books.inbox.mark({stored.seq: Verdict(EventState.PARKED, "?")}))
+    assert (take(store), store.run(lambda books: books.inbox.due())) == ([], 0)
+    store.run(lambda books: books.inbox.mark({stored.seq: Verdict(EventState.ACCEPTED, "retried")}))
+    assert (take(store), store.run(lambda books: books.inbox.due())) == ([stored], 1)
 
 
 def test_events_are_found_by_state_and_order(store: Store) -> None:

@@ -104,6 +104,16 @@ def test_a_decision_moves_what_waits_and_begins_its_attempts_anew(store: Store) 
     assert len(claim(store, "w/9")) == 1
 
 
+def test_a_decision_forgets_how_many_workers_died(store: Store) -> None:
+    """What was mended is no longer suspect."""
+    settle(store, claim_one(store), Step(State.READY, "its worker ended", worker_died=True))
+    settle(store, claim_one(store), Step(State.READY, "503"))
+    settle(store, claim_one(store), Step(State.PARKED, "its worker ended", worker_died=True))
+    assert now(store, KEY).worker_deaths == 2
+    decide(store, State.PARKED, Step(State.READY, "retried by hand"))
+    assert now(store, KEY).worker_deaths == 0
+
+
 def test_a_decision_adds_to_the_result(store: Store) -> None:
     """A reference given by a person joins what was known."""
     settle(store, send_one(store), Step(State.NEEDS_CONFIRMATION, "silence", {"command_id": "c1"}))
@@ -152,6 +162,24 @@ def test_what_waits_for_confirmation_is_found_when_it_is_due(store: Store) -> No
     assert [operation.subject for operation in unconfirmed(store, REQUEST, CANCEL, limit=1)] == ["o-2"]
     assert unconfirmed(store, CANCEL) == []
     assert unconfirmed(store) == []
+
+
+def test_what_the_provider_itself_referred_to_a_person_is_not_looked_up(store: Store) -> None:
+    """Until somebody has decided; whatever comes of that is looked up like any other."""
+    settle(store, send_one(store), Step(State.NEEDS_CONFIRMATION, "too late", flagged=True))
+    assert (now(store, KEY).flagged, unconfirmed(store, REQUEST)) == (True, [])
+    decide(store, State.NEEDS_CONFIRMATION, Step(State.READY, "once more"))
+    assert not now(store, KEY).flagged
+    settle(store, send_one(store, "w/2"), Step(State.NEEDS_CONFIRMATION, "silence"))
+    assert [operation.key for operation in unconfirmed(store, REQUEST)] == [KEY]
+
+
+def test_a_look_up_can_refer_to_a_person(store: Store) -> None:
+    """Then it is not looked up again."""
+    operation = needing_confirmation(store)
+    confirm(store, operation, Step(State.NEEDS_CONFIRMATION, "of another order", flagged=True))
+    store.pass_time(86_400)
+    assert (unconfirmed(store, REQUEST), now(store, KEY).reason) == ([], "of another order")
 
 
 def confirm(store: Store, operation: Operation, step: Step) -> list[str]:

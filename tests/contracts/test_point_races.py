@@ -5,7 +5,7 @@ from domain.points import EntryKind, PointGrant
 from tests.contracts.accounts import account, bring_into_debt, grant_each, open_lots, reverse_each
 from tests.contracts.crowds import CROWD, ProcessCrowd, in_threads
 from tests.contracts.samples import grant, reversal
-from tests.contracts.stores import PostgresStore, Store
+from tests.contracts.stores import Books, PostgresStore, Store
 
 ORDERS = [f"o-{number}" for number in range(20)]
 ROUNDS = 5
@@ -88,6 +88,36 @@ def test_sets_in_opposite_order_of_customers_all_succeed(store: Store) -> None:
     answers = in_threads(lambda number: [grant_each(store, *grants) for grants in grants_for_all(number)])
     assert all(all(answer) for sets in answers for answer in sets)
     assert {account(store, customer_id).balance for customer_id in CUSTOMERS} == {CROWD * ROUNDS}
+
+
+def test_units_that_grant_and_reverse_in_turn_need_not_start_again(store: Store) -> None:
+    """What all their writes will move is locked first, in one order."""
+    old = [
+        grant(f"old-{customer_id}-{number}", customer_id=customer_id)
+        for customer_id in CUSTOMERS
+        for number in range(CROWD)
+    ]
+    grant_each(store, *old)
+    runs: list[int] = []
+
+    def move(number: int) -> None:
+        first, second = CUSTOMERS[:6], CUSTOMERS[6:]
+        if number % 2:
+            first, second = second, first
+        grants = [grant(f"new-{one}-{number}", customer_id=one) for one in first]
+        reversals = [reversal(f"old-{one}-{number}") for one in second]
+
+        def work(books: Books) -> None:
+            runs.append(number)
+            books.ledger.lock(grants, reversals)
+            books.ledger.grant_each_once(grants)
+            books.ledger.reverse_each_once(reversals)
+
+        store.run(work)
+
+    in_threads(move)
+    assert sorted(runs) == list(range(CROWD))
+    assert sum(account(store, one).balance for one in CUSTOMERS) == 100 * len(old)
 
 
 def grant_all_orders(transactions: PostgresTransactions, _: int) -> list[bool]:

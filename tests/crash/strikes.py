@@ -6,8 +6,8 @@ import psutil
 
 from entrypoints.supervisor import Process
 from tests.crash.worker import POINT, SIGNAL, SUBJECT
-from tests.e2e.installation import Installation
-from tests.entrypoints.sandbox.world import Parcel, until
+from tests.e2e.installation import Installation, soon
+from tests.entrypoints.sandbox.world import Parcel
 
 SENT = "sent"  # request at the carrier and done there, no answer read; the only point that the carrier has to show us
 
@@ -25,9 +25,9 @@ def strike(installation: Installation, point: str, by: signal.Signals) -> tuple[
         installation.world.script("silent_after", match=order.order_id)
     installation.send("shipping.request_shipment", {"order_id": order.order_id})
     if point == SENT:
-        until(lambda: bool(installation.world.seen(order)))
+        soon(lambda: bool(installation.world.seen(order)))
         worker.signal(by)
-    until(lambda: is_struck(worker))
+    soon(lambda: is_struck(worker))
     return order, worker
 
 

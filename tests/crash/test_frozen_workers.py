@@ -11,8 +11,8 @@ from domain.operations import State
 from entrypoints.supervisor import Process
 from tests.crash.strikes import SENT, strike
 from tests.crash.worker import ANSWERED, CLAIMED, GATED
-from tests.e2e.installation import Installation, running_installation
-from tests.entrypoints.sandbox.world import Parcel, until
+from tests.e2e.installation import Installation, running_installation, soon
+from tests.entrypoints.sandbox.world import Parcel
 
 POINTS = (CLAIMED, GATED, SENT, ANSWERED)
 
@@ -47,7 +47,7 @@ def thaw(workers: list[Process]) -> None:
     for worker in workers:
         worker.signal(signal.SIGCONT)
         worker.signal(signal.SIGTERM)
-    until(lambda: all(worker.has_ended() for worker in workers), 30)
+    soon(lambda: all(worker.has_ended() for worker in workers))
     assert [worker.child and worker.child.returncode for worker in workers] == [0] * len(workers)
 
 

@@ -8,8 +8,8 @@ from adapters.embedded import ServerUrls
 from domain.operations import State
 from entrypoints.supervisor import Supervisor
 from tests.crash.worker import CLAIMED, POINT, SIGNAL, SUBJECT
-from tests.e2e.installation import SOON_SECONDS, Installation, running_installation
-from tests.entrypoints.sandbox.world import Parcel, until
+from tests.e2e.installation import Installation, running_installation, soon
+from tests.entrypoints.sandbox.world import Parcel
 
 MAX_ATTEMPTS = 3
 
@@ -34,7 +34,7 @@ def test_poison_is_parked_and_its_neighbours_are_done(installation: Installation
         states = installation.rows("SELECT state FROM operations WHERE subject = :order", order=poison.order_id)
         return states == [(State.PARKED,)]
 
-    until(parked, MAX_ATTEMPTS * SOON_SECONDS)
+    soon(parked)
     operation = installation.operation(poison)
     assert operation.attempts == MAX_ATTEMPTS
     assert operation.reason == "given up after 3 attempts: its worker ended before sending"

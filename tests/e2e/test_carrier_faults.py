@@ -8,8 +8,8 @@ import pytest
 from adapters.embedded import ServerUrls
 from domain.operations import State
 from tests.e2e.commands import ikkai
-from tests.e2e.installation import Installation, running_installation
-from tests.entrypoints.sandbox.world import Parcel, until
+from tests.e2e.installation import Installation, running_installation, soon
+from tests.entrypoints.sandbox.world import Parcel
 
 # The carrier did it, and did not say so in a way that can be believed.
 DONE_BUT_NOT_SAID = (
@@ -77,5 +77,5 @@ def test_one_parcel_whoever_asks(installation: Installation) -> None:
     assert len(installation.world.ledger(order)) == len(installation.world.seen(order)) == 1
 
     assert installation.ikkai("shipments", "request", order.order_id, "--number", "2").code == 0
-    until(lambda: len(installation.world.ledger(order)) == 2)
+    soon(lambda: len(installation.world.ledger(order)) == 2)
     assert len({row["reference"] for row in installation.world.ledger(order)}) == 2

@@ -8,9 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.e2e.installation import POINTS, SOON_SECONDS, confirmed, customer_of
+from tests.e2e.installation import POINTS, confirmed, customer_of, soon
 from tests.e2e.running_up import Up, running_up, temporary_home
-from tests.entrypoints.sandbox.world import Parcel, until
+from tests.entrypoints.sandbox.world import Parcel
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def order(up: Up) -> Parcel:
     up.world.script("silent_after", match=order.order_id)
     assert up.post_event(confirmed(order)).status_code == 202
     booked = ("operations", "list", "--state", "completed", "--json")
-    until(lambda: order.key in up.home.type(*booked).out, SOON_SECONDS)
+    soon(lambda: order.key in up.home.type(*booked).out)
     return order
 
 
@@ -165,7 +165,7 @@ def test_a_file_imported_twice_tells_nothing_new(up: Up, tmp_path: Path) -> None
             assert finished.document == counts | {"conflicts": [], "rejected": []}
     piped = up.home.ikkai("events", "import", "-", "--json", stdin=ndjson.read_text())
     assert piped.document["duplicates"] == 20
-    until(lambda: all(up.world.ledger(order) for order in orders), SOON_SECONDS)
+    soon(lambda: all(up.world.ledger(order) for order in orders))
     assert [len(up.world.ledger(order)) for order in orders] == [1] * 20
     shown = up.home.type("points", "show", customer_of(orders[0]), "--json").document
     assert shown["balance"] == POINTS + 7
@@ -210,6 +210,15 @@ def test_commands_share_the_servers_of_a_running_up(up: Up, order: Parcel) -> No
     before = [file.read_text() for file in servers]
     assert up.home.ikkai("points", "show", customer_of(order)).code == 0
     assert [file.read_text() for file in servers] == before
+    assert up.post_event(confirmed(order)).json()["duplicates"] == 1
+
+
+def test_a_second_up_in_the_same_home_is_refused(up: Up, order: Parcel) -> None:
+    """It says why, and the first one goes on as if nothing had been."""
+    refused = up.home.ikkai("up", "--sandbox")
+    assert refused.code == 1
+    assert "another ikkai up runs" in refused.err
+    assert json.loads(up.home.runtime()) == up.runtime
     assert up.post_event(confirmed(order)).json()["duplicates"] == 1
 
 

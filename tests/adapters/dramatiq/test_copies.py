@@ -9,8 +9,8 @@ import pytest
 from adapters.embedded import ServerUrls
 from domain.operations import State
 from entrypoints.supervisor import Process
-from tests.e2e.installation import POINTS, Installation, running_installation
-from tests.entrypoints.sandbox.world import Parcel, until
+from tests.e2e.installation import POINTS, Installation, running_installation, soon
+from tests.entrypoints.sandbox.world import Parcel
 
 COPIES = 10
 THREADS = 8
@@ -46,7 +46,7 @@ def test_ten_identical_messages_are_one_effect(
     installation.send_grant(order, **how)
     installation.send("shipping.request_shipment", {"order_id": order.order_id, "number": 2}, **how)
     worker.signal(signal.SIGCONT)
-    until(lambda: _is_heard(installation), 20)
+    soon(lambda: _is_heard(installation))
 
     for granted in (order, by_hand):
         entries = "SELECT kind, points FROM point_entries WHERE order_id = :order"

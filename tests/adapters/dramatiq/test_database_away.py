@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from domain.operations import State
-from tests.e2e.installation import Installation, installation_on
+from tests.e2e.installation import Installation, installation_on, soon
 from tests.e2e.outages import FragileServers, fragile_servers
-from tests.entrypoints.sandbox.world import Parcel, until
+from tests.entrypoints.sandbox.world import Parcel
 
 
 @pytest.fixture(scope="module")
@@ -34,14 +34,14 @@ def test_a_message_waits_on_its_queue_until_the_database_is_back(
         installation.send_grant(by_hand)
         with installation.redis() as client:
             for queue in ("dramatiq:orders", "dramatiq:points"):
-                until(lambda queue=queue: client.llen(queue) == 0, 20)  # type: ignore[misc]
-                until(lambda queue=queue: client.llen(queue) == 1, 20)  # type: ignore[misc]
+                soon(lambda queue=queue: client.llen(queue) == 0)  # type: ignore[misc]
+                soon(lambda queue=queue: client.llen(queue) == 1)  # type: ignore[misc]
             assert client.keys("dramatiq:*.XQ") == []
     finally:
         servers_to_lose.bring_database_back()
     installation.start_dispatcher()
     installation.wait_for(State.COMPLETED, order)
     granted = "SELECT count(*) FROM point_entries WHERE order_id = ANY(:orders)"
-    until(lambda: installation.rows(granted, orders=[order.order_id, by_hand.order_id]) == [(2,)])
+    soon(lambda: installation.rows(granted, orders=[order.order_id, by_hand.order_id]) == [(2,)])
     assert installation.dead_letters() == []
     assert not worker.has_ended()

@@ -7,7 +7,7 @@ import pytest
 from adapters.embedded import ServerUrls
 from domain.operations import State
 from tests.adapters.dramatiq.unreliable_line import UnreliableLine
-from tests.e2e.installation import REDELIVERED_SECONDS, Installation, running_installation
+from tests.e2e.installation import REDELIVERED_SECONDS, Installation, running_installation, soon
 from tests.entrypoints.sandbox.world import Parcel, until
 
 
@@ -31,7 +31,7 @@ def test_a_message_whose_fetch_was_never_answered_is_done_in_the_end(
     line.lose_reply(order.order_id.encode())
     worker = installation.start("entrypoints.worker", "--threads", "2", IKKAI_BROKER_URL=line.url)
     installation.send_event(order)
-    until(lambda: line.lost == [order.order_id.encode()])
+    soon(lambda: line.lost == [order.order_id.encode()])
     installation.send_event(elsewhere)
     _wait_until_stored(installation, elsewhere, order)
     assert not worker.has_ended()
@@ -78,7 +78,7 @@ def test_a_delayed_message_copied_and_not_acknowledged_is_one_effect(
     line.lose_request(b"\r\nack\r\n", away_seconds=60.0)
     worker = installation.start("entrypoints.worker", "--threads", "2", IKKAI_BROKER_URL=line.url)
     installation.send_event(order, delay_milliseconds=500)
-    until(lambda: line.lost == [b"\r\nack\r\n"])
+    soon(lambda: line.lost == [b"\r\nack\r\n"])
     worker.kill()
     assert installation.container.broker().do_qsize("orders") == 2
     installation.start_worker()
