@@ -116,6 +116,7 @@ class Container(containers.DeclarativeContainer):
         deadline_seconds=settings.provided.call_deadline_seconds,
         max_retry_after_seconds=settings.provided.retry_max_seconds,
         in_flight=PARCELS_AT_ONCE,
+        now=clock.provided.now,  # Retry-After may be a date, and one clock counts
     )
     shipment_request_performer = providers.Singleton(
         ShipmentRequestPerformer, shipping_gateway, policies.provided[REQUEST]

@@ -28,9 +28,10 @@ DONE_BUT_NOT_SAID = (
     "body_[]",
     'body_{"error":"busy"}',
     'body_{"reference":null,"status":"booked"}',
-    "wrong_order",
     "status_202_1",
 )
+# Done, and said of another order: something is mixed up, and no look-up may paper over it.
+MIXED_UP = ("wrong_order",)
 NOT_DONE_AND_NOT_SAID = ("reset_before", "status_500", "redirect_307")
 # Our own earlier request still runs: the same key waits for it, as often as it takes.
 STILL_RUNNING = ("in_progress",)
@@ -48,17 +49,18 @@ def installation(servers: ServerUrls, template: str, request: pytest.FixtureRequ
 def test_every_fault_ends_with_one_parcel_or_with_a_person(installation: Installation) -> None:
     """Where keys count, all end booked; elsewhere nothing is asked for twice, and what was not found is flagged."""
     by_keys = installation.settings.carrier_honours_keys
-    faults = (*DONE_BUT_NOT_SAID, *NOT_DONE_AND_NOT_SAID, *NOT_TAKEN, *(STILL_RUNNING if by_keys else ()))
+    faults = (*DONE_BUT_NOT_SAID, *MIXED_UP, *NOT_DONE_AND_NOT_SAID, *NOT_TAKEN, *(STILL_RUNNING if by_keys else ()))
     orders = {fault: Parcel() for fault in faults}
     for fault, order in orders.items():
         installation.world.script(fault, match=order.order_id)
     installation.confirm(*orders.values())
-    unsure = [] if by_keys else [orders[fault] for fault in NOT_DONE_AND_NOT_SAID]
-    installation.wait_for(State.COMPLETED, *(order for order in orders.values() if order not in unsure))
-    installation.wait_for(State.NEEDS_CONFIRMATION, *unsure)
+    never_done = () if by_keys else NOT_DONE_AND_NOT_SAID
+    for_a_person = (*MIXED_UP, *never_done)
+    installation.wait_for(State.NEEDS_CONFIRMATION, *(orders[fault] for fault in for_a_person))
+    installation.wait_for(State.COMPLETED, *(orders[fault] for fault in faults if fault not in for_a_person))
     asked_twice = NOT_TAKEN + (NOT_DONE_AND_NOT_SAID if by_keys else ())
     for fault, order in orders.items():
-        assert len(installation.world.ledger(order)) == (order not in unsure), fault
+        assert len(installation.world.ledger(order)) == (0 if fault in never_done else 1), fault
         if fault not in STILL_RUNNING:
             assert len(installation.world.seen(order)) == (2 if fault in asked_twice else 1), fault
 
