@@ -56,7 +56,7 @@ def test_what_happened_cannot_be_rewritten(engine: Engine, table: str, change: s
 @pytest.mark.parametrize(
     "statement",
     [
-        "INSERT INTO operations (key, kind, subject, request, fingerprint, state) VALUES ('k', 'x', 's', '', '', 'odd')",
+        "INSERT INTO operations (key, kind, subject, request, fingerprint, state) VALUES ('k', 'x', 's', '', '', '?')",
         "INSERT INTO operations (key, kind, subject, request, fingerprint) VALUES ('k ü', 'x', 's', '', '')",
         "INSERT INTO operations (key, kind, subject, request, fingerprint, state)"
         " VALUES ('k', 'x', 's', '', '', 'processing')",
