@@ -13,7 +13,7 @@ demo: $(INSTALLED)
 
 test: lint
 	$(BIN)/pytest tests/architecture -s
-	$(BIN)/pytest -n 2 --dist loadgroup --ignore tests/architecture
+	$(BIN)/pytest -n 2 --dist loadfile --ignore tests/architecture
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

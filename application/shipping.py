@@ -6,21 +6,24 @@ from typing import Protocol
 
 from application.operations import OperationBooks
 from application.transactions import Transactions
-from domain.errors import Conflict, Refused
+from domain.errors import Conflict, Malformed, Refused
 from domain.keys import identifier, parcel_number, shipment_cancel_key
 from domain.operations import Answer, LookUp, Operation, OperationBook, Outcome, Policy, Registration
 from domain.orders.rules import OrderBook, OrderStatus
-from domain.shipping import CANCEL, REQUEST, Shipment, ShipmentRequest
+from domain.shipping import CANCEL, REQUEST, SHIPMENT_STATES, Shipment, ShipmentRequest
 
 
 class ShippingGateway(Protocol):
-    """The carrier. Each call ends by its deadline with a sorted answer; none raises for what the carrier does."""
+    """The carrier. Each call ends by its deadline with a sorted answer; none raises for what the carrier does.
 
-    def request_each(self, parcels: Sequence[Operation]) -> Sequence[Answer]:
+    Units: `began` in seconds of the monotonic clock, from when the deadline counts: from before the gate.
+    """
+
+    def request_each(self, parcels: Sequence[Operation], *, began: float) -> Sequence[Answer]:
         """Asks for parcels, each under its key. Result: `reference` (and `command_id` while still running)."""
         ...
 
-    def cancel_each(self, cancellations: Sequence[Operation]) -> Sequence[Answer]:
+    def cancel_each(self, cancellations: Sequence[Operation], *, began: float) -> Sequence[Answer]:
         """Asks to stop parcels, each under its own key; flagged for a person when a parcel has left."""
         ...
 
@@ -57,8 +60,8 @@ class ShipmentRequestPerformer:
         needless = Answer(Outcome.REFUSED, "the order was cancelled")
         return {unsent[cancel]: needless for cancel in books.operations.get_each(list(unsent))}
 
-    def call_each(self, operations: Sequence[Operation]) -> Sequence[Answer]:
-        return self._gateway.request_each(operations)
+    def call_each(self, operations: Sequence[Operation], *, began: float) -> Sequence[Answer]:
+        return self._gateway.request_each(operations, began=began)
 
     def look_up_each(self, operations: Sequence[Operation]) -> Sequence[LookUp]:
         return self._gateway.look_up_each(operations)
@@ -80,8 +83,8 @@ class ShipmentCancelPerformer:
         answers = {key: _before_cancelling(known.get(parcel)) for key, parcel in parcels.items()}
         return {key: answer for key, answer in answers.items() if answer is not None}
 
-    def call_each(self, operations: Sequence[Operation]) -> Sequence[Answer]:
-        return self._gateway.cancel_each(operations)
+    def call_each(self, operations: Sequence[Operation], *, began: float) -> Sequence[Answer]:
+        return self._gateway.cancel_each(operations, began=began)
 
     def look_up_each(self, operations: Sequence[Operation]) -> Sequence[LookUp]:
         return self._gateway.look_up_cancelled_each(operations)
@@ -144,7 +147,9 @@ class ReadShipments:
         self._transactions = transactions
 
     def execute(self, *, state: str | None = None, order_id: str | None = None) -> list[Shipment]:
-        """The newest first."""
+        """The newest first. Raises: Malformed for a state that does not exist."""
+        if state is not None and state not in SHIPMENT_STATES:
+            raise Malformed("state", f"must be one of {', '.join(SHIPMENT_STATES)}")
 
         def read(books: ShippingBooks) -> list[Shipment]:
             requests = books.operations.find(kinds=[REQUEST], subject=order_id)

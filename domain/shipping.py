@@ -11,6 +11,8 @@ from domain.operations import NewOperation, Operation, State
 REQUEST: Final = "shipment-request"
 CANCEL: Final = "shipment-cancel"
 
+SHIPMENT_STATES: Final = ("owed", "requested", "booked", "cancelled", "refused", "parked", "needs_confirmation")
+
 
 @dataclass(frozen=True, slots=True)
 class ShipmentRequest:
@@ -50,7 +52,7 @@ class Shipment:
 
     @classmethod
     def of(cls, request: Operation, cancel: Operation | None) -> Self:
-        """State: owed, requested (sent, not yet answered), booked, cancelled, refused, parked or needs_confirmation."""
+        """State: one of SHIPMENT_STATES; `requested` is sent and not yet answered."""
         state = _state(request, cancel)
         waits = cancel is not None and cancel.state.waits_for_a_person
         reason = cancel.reason if cancel is not None and waits else request.reason

@@ -2,6 +2,8 @@
 
 import itertools
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,12 +19,14 @@ _numbers = itertools.count(1)
 
 
 @pytest.fixture(scope="session")
-def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerUrls]:
+def servers() -> Iterator[ServerUrls]:
     """A Postgres and a Redis of this test process alone; `IKKAI_TEST_DATABASE_URL` names another Postgres to use."""
-    home: Path = tmp_path_factory.mktemp("servers")
     foreign = os.environ.get("IKKAI_TEST_DATABASE_URL")
+    # Not below pytest's own folder: another run closes that one to the user that Postgres runs as.
+    home = Path(tempfile.mkdtemp(prefix="ikkai-test-"))
     with EmbeddedServers(home, database=foreign is None) as urls:
         yield ServerUrls(foreign or urls.database_url, urls.broker_url)
+    shutil.rmtree(home, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -79,7 +79,7 @@ class Deadline:
     """The end of everything that is said in one set of calls, waiting for one's turn included. Units: seconds."""
 
     seconds: float
-    began: float = field(default_factory=time.monotonic)
+    began: float
 
     def left_seconds(self) -> float:
         return self.began + self.seconds - time.monotonic()
@@ -192,13 +192,15 @@ class HttpCalls:
         """How long these Retry-After headers ask us to wait, None if there is none that can be read."""
         return retry_after_seconds(retry_after, self._now(), self._max_retry_after_seconds) if retry_after else None
 
-    def converse_each(self, converse: Callable[[Line, Item], Awaitable[Said]], items: Sequence[Item]) -> Sequence[Said]:
-        """Holds one conversation per item, `in_flight` at a time, all by the one deadline that begins now.
+    def converse_each(
+        self, converse: Callable[[Line, Item], Awaitable[Said]], items: Sequence[Item], began: float | None = None
+    ) -> Sequence[Said]:
+        """Holds one conversation per item, `in_flight` at a time, all by one deadline that counts from `began` (or now).
 
         Whoever's turn does not come in time finds a line on which nothing can be sent any more.
         Returns: what each came to, in the order of the items.
         """
-        deadline = Deadline(self._deadline_seconds)
+        deadline = Deadline(self._deadline_seconds, time.monotonic() if began is None else began)
         if not items:
             return []
         loop = self._loops.setdefault(os.getpid(), LoopThread(self._in_flight))

@@ -51,13 +51,13 @@ class HttpShippingGateway:
             now=now,
         )
 
-    def request_each(self, parcels: Sequence[Operation]) -> Sequence[Answer]:
+    def request_each(self, parcels: Sequence[Operation], *, began: float | None = None) -> Sequence[Answer]:
         """Asks for parcels, each under its key. Result: `reference`, or `command_id` while it is still running."""
-        return self._presentable(self._calls.converse_each(self._request, parcels))
+        return self._presentable(self._calls.converse_each(self._request, parcels, began))
 
-    def cancel_each(self, cancellations: Sequence[Operation]) -> Sequence[Answer]:
+    def cancel_each(self, cancellations: Sequence[Operation], *, began: float | None = None) -> Sequence[Answer]:
         """Asks to stop parcels, each under its own key. Result: `reference`."""
-        return self._presentable(self._calls.converse_each(self._cancel, cancellations))
+        return self._presentable(self._calls.converse_each(self._cancel, cancellations, began))
 
     def look_up_each(self, parcels: Sequence[Operation]) -> Sequence[LookUp]:
         """What the carrier knows of parcels asked for before. Result: `reference`."""
@@ -148,7 +148,7 @@ class HttpShippingGateway:
         return Call("GET", path, self._authorised())
 
     def _authorised(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self._token}"}
+        return {"Authorization": f"Bearer {self._token}"} if self._token else {}
 
     def _presentable(self, all_said: Sequence[Said]) -> Sequence[Said]:
         """Reasons are stored, logged and shown: one short line each, our token never in it."""

@@ -47,8 +47,12 @@ class Performer(Protocol):
         """Answers, by key, that our own books give already, so that nobody needs to be asked."""
         ...
 
-    def call_each(self, operations: Sequence[Operation]) -> Sequence[Answer]:
-        """Sends each frozen request at once; one answer each, in their order, none later than the call's deadline."""
+    def call_each(self, operations: Sequence[Operation], *, began: float) -> Sequence[Answer]:
+        """Sends each frozen request at once; one answer each, in their order.
+
+        Nothing is sent or waited for past the deadline, which counts from `began` (monotonic seconds, before the gate):
+        a process that stood still since then no longer holds the lease.
+        """
         ...
 
     def look_up_each(self, operations: Sequence[Operation]) -> Sequence[LookUp]:
@@ -190,7 +194,7 @@ class PerformOperations:
             return came + [(operation, self._step(operation, late)) for operation in gated]
         if gated:
             self._transactions.assert_none_open()
-            answers = self._performer.call_each(gated)
+            answers = self._performer.call_each(gated, began=before)
             came += [(one, self._step(one, answer)) for one, answer in zip(gated, answers, strict=True)]
         return came
 

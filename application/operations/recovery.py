@@ -75,6 +75,8 @@ class ReconcileUnknowns:
                     step = Step(State.REFUSED, look_up.reason)
                 case Finding.FLAGGED:
                     step = Step(operation.state, look_up.reason, flagged=True)
+                case Finding.NO_ANSWER:
+                    step = Step(operation.state, operation.reason, wait_seconds=self._every_seconds / 10)
                 case _:
                     step = Step(operation.state, operation.reason, wait_seconds=self._every_seconds)
             steps.append((operation, step))

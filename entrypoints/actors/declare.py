@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import dramatiq
 
-from domain.errors import Malformed
+from domain.errors import Malformed, Refused, Unavailable
 
 VERSION: Final = 1  # of the payloads that this program understands
 
@@ -27,4 +27,5 @@ def declare(broker: dramatiq.Broker, context: str, function: Callable[..., None]
     name = f"{context}.{function.__name__}"
     broker.actors.pop(name, None)
     options: dict[str, Any] = {"queue_name": context, "actor_name": name, "doorbell": doorbell}
+    options["throws"] = (Refused, Unavailable)  # said in one line, not as our fault with a traceback
     dramatiq.actor(broker=broker, **options)(obey)

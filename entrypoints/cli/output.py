@@ -27,7 +27,9 @@ def print_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, em
     if not rows:
         print(empty)
         return
-    table = Table(*columns)
+    table = Table()
+    for column in columns:
+        table.add_column(column, overflow="fold")  # a key that is cut cannot be copied
     for row in rows:
         table.add_row(*("" if row[column] is None else str(row[column]) for column in columns))
     Console(markup=False, width=None if sys.stdout.isatty() else 160).print(table)

@@ -40,6 +40,8 @@ def up(
     settings = read_settings()
     with only_one(settings.home), open_container(settings) as container, Supervisor() as supervisor:
         settings = container.settings()
+        file = settings.home / "runtime.json"
+        file.unlink(missing_ok=True)  # a killed one's addresses
         outside = start_sandbox(supervisor, settings) if sandbox else None
         settings, api_key = _with_outside(settings, outside)
         api = start_api(supervisor, settings, port=port)
@@ -51,7 +53,6 @@ def up(
             "database_url": settings.database_url,
             "broker_url": settings.broker_url,
         }
-        file = settings.home / "runtime.json"
         try:
             _write_whole(file, addresses)
             shown = {"api": api, "sandbox": outside, "keys and servers": str(file)}
@@ -109,7 +110,7 @@ def is_idle(container: Container) -> bool:
 
 
 def _with_outside(settings: Settings, sandbox: str | None) -> tuple[Settings, str | None]:
-    """Points the providers that are not configured at the sandbox, and makes an API key where there is none.
+    """Points all providers at the sandbox, and makes an API key where there is none.
 
     Raises: InvalidSettings for API keys that cannot be read.
     """
@@ -118,8 +119,8 @@ def _with_outside(settings: Settings, sandbox: str | None) -> tuple[Settings, st
     parse_api_keys(configured)
     api_key = None
     if sandbox is not None:
-        if settings.carrier_url is None:
-            changes |= {"carrier_url": sandbox, "carrier_token": SecretStr("sandbox")}
+        # Also where a real carrier is configured: who plays must not book.
+        changes |= {"carrier_url": sandbox, "carrier_token": SecretStr("sandbox")}
         if not configured:
             api_key = secrets.token_urlsafe(24)
             changes["api_keys"] = SecretStr(f"sandbox={'+'.join(Scope)}:{api_key}")

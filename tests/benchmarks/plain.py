@@ -8,13 +8,13 @@ from sqlalchemy import Engine, text
 
 _INBOX: Final = text(
     "INSERT INTO order_events (source, event_id, type, time, subject, revision, data, fingerprint, state)"
-    " VALUES (:source, :id, :type, :time, :order_id, 1, :data, :fingerprint, 'applied')"
+    " VALUES (:source, :id, :type, CAST(:time AS timestamptz), :order_id, 1, :data, :fingerprint, 'applied')"
     " ON CONFLICT DO NOTHING RETURNING seq"
 )
 _ORDER: Final = text(
     "INSERT INTO orders (order_id, status, revision, event_time, event_id, customer_id, content, currency, total,"
     " points, ship_to, grant_reason, confirmations, shipments)"
-    " VALUES (:order_id, 'confirmed', 1, :time, :id, :customer_id, :fingerprint, :currency, :total, :points,"
+    " VALUES (:order_id, 'confirmed', 1, CAST(:time AS timestamptz), :id, :customer_id, :fingerprint, :currency, :total, :points,"
     " :ship_to, 'order_confirmed', 1, 1)"
 )
 _CUSTOMER: Final = text("INSERT INTO customers (customer_id) VALUES (:customer_id) ON CONFLICT DO NOTHING")

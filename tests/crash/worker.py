@@ -5,6 +5,7 @@ The product knows nothing of this: the objects that its container makes are repl
 
 import os
 import signal
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
@@ -75,8 +76,8 @@ class WatchedTransactions(PostgresTransactions):
 
 
 class WatchedGateway(HttpShippingGateway):
-    def request_each(self, parcels: Sequence[Operation]) -> Sequence[Answer]:
-        answers = super().request_each(parcels)
+    def request_each(self, parcels: Sequence[Operation], *, began: float | None = None) -> Sequence[Answer]:
+        answers = super().request_each(parcels, began=began)
         passed = Passed()
         passed.note(ANSWERED, parcels)
         _strike(passed)
@@ -87,7 +88,8 @@ def _strike(passed: Passed) -> None:
     point, subject = os.environ.get(POINT), os.environ.get(SUBJECT)
     if any(at == point and subject in (None, on) for at, on in passed):
         del os.environ[POINT]
-        os.kill(os.getpid(), signal.Signals[os.environ[SIGNAL]])
+        # To this very thread: sent to the process, it would go on until another one has been woken to take the signal.
+        signal.pthread_kill(threading.get_ident(), signal.Signals[os.environ[SIGNAL]])
 
 
 if __name__ == "__main__":

@@ -68,10 +68,10 @@ class FakeShippingGateway:
         """Every parcel that was ever booked under `key`."""
         return [booking for booking in self.bookings if booking.key == key]
 
-    def request_each(self, parcels: Sequence[Operation]) -> Sequence[Answer]:
+    def request_each(self, parcels: Sequence[Operation], *, began: float) -> Sequence[Answer]:
         return self._serve(parcels, self._book)
 
-    def cancel_each(self, cancellations: Sequence[Operation]) -> Sequence[Answer]:
+    def cancel_each(self, cancellations: Sequence[Operation], *, began: float) -> Sequence[Answer]:
         return self._serve(cancellations, self._cancel)
 
     def look_up_each(self, parcels: Sequence[Operation]) -> Sequence[LookUp]:
