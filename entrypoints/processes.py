@@ -38,7 +38,7 @@ def announce(facts: Mapping[str, Any]) -> None:
 
 
 def log_to_stderr() -> None:
-    """Logs as lines on stderr; what a library says of each call is left out."""
+    """Logs as lines on stderr; what a library says of each call or message is left out: it quotes what is in them."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(process)d %(levelname)s %(name)s %(message)s")
-    for chatty in ("httpx", "alembic"):
+    for chatty in ("httpx", "alembic", "dramatiq"):
         logging.getLogger(chatty).setLevel(logging.WARNING)

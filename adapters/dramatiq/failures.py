@@ -17,7 +17,7 @@ class SortFailures(Middleware):
 
     @property
     def actor_options(self) -> set[str]:
-        return {"doorbell"}
+        return {"doorbell", "throws"}
 
     def after_process_message(
         self, broker: Broker, message: MessageProxy, *, result: Any = None, exception: BaseException | None = None

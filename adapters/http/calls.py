@@ -195,7 +195,7 @@ class HttpCalls:
     def converse_each(
         self, converse: Callable[[Line, Item], Awaitable[Said]], items: Sequence[Item], began: float | None = None
     ) -> Sequence[Said]:
-        """Holds one conversation per item, `in_flight` at a time, all by one deadline that counts from `began` (or now).
+        """Holds one conversation per item, `in_flight` at a time, all by one deadline, counted from `began` (or now).
 
         Whoever's turn does not come in time finds a line on which nothing can be sent any more.
         Returns: what each came to, in the order of the items.

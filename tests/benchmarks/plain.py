@@ -14,8 +14,8 @@ _INBOX: Final = text(
 _ORDER: Final = text(
     "INSERT INTO orders (order_id, status, revision, event_time, event_id, customer_id, content, currency, total,"
     " points, ship_to, grant_reason, confirmations, shipments)"
-    " VALUES (:order_id, 'confirmed', 1, CAST(:time AS timestamptz), :id, :customer_id, :fingerprint, :currency, :total, :points,"
-    " :ship_to, 'order_confirmed', 1, 1)"
+    " VALUES (:order_id, 'confirmed', 1, CAST(:time AS timestamptz), :id, :customer_id, :fingerprint, :currency,"
+    " :total, :points, :ship_to, 'order_confirmed', 1, 1)"
 )
 _CUSTOMER: Final = text("INSERT INTO customers (customer_id) VALUES (:customer_id) ON CONFLICT DO NOTHING")
 _LOT: Final = text(

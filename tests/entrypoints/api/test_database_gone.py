@@ -1,9 +1,12 @@
 """A database that stops, comes back, or is not the one this program needs."""
 
+import tempfile
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
+import pytest
 from sqlalchemy import text
 
 from adapters.embedded import EmbeddedServers
@@ -26,9 +29,16 @@ def assert_to_be_repeated(answer: httpx.Response) -> None:
     assert "postgres" not in document["detail"].lower()
 
 
-def test_while_the_database_is_gone_nothing_is_acknowledged(tmp_path: Path) -> None:
+@pytest.fixture
+def short_home() -> Iterator[Path]:
+    """A home whose sockets fit into an address, so that the server is found again at the same one."""
+    with tempfile.TemporaryDirectory(prefix="ikkai-") as home:
+        yield Path(home)
+
+
+def test_while_the_database_is_gone_nothing_is_acknowledged(tmp_path: Path, short_home: Path) -> None:
     """503 with a time to come back; the process lives, is not ready, and serves again without a restart."""
-    home, first, second = tmp_path / "home", event(), event()
+    home, first, second = short_home, event(), event()
     with EmbeddedServers(home, broker=False) as urls:
         engine = open_engine(urls.database_url)
         migrate(engine)
