@@ -38,7 +38,10 @@ def _scheme(*schemes: str) -> AfterValidator:
 
 
 def _exact(value: Any) -> Any:
-    return Fraction(value) if isinstance(value, str) else value
+    try:
+        return Fraction(value) if isinstance(value, str) else value
+    except ZeroDivisionError:
+        raise ValueError("is no number") from None
 
 
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
@@ -66,7 +69,7 @@ class Settings(BaseSettings):
     carrier_url: Annotated[str | None, _scheme("http", "https")] = None
     carrier_token: SecretStr = SecretStr("")
     carrier_honours_keys: bool = True
-    carrier_key_window_hours: Annotated[float, Field(gt=0)] = 24.0
+    carrier_key_window_hours: Annotated[float, Field(gt=0, le=87_600)] = 24.0
 
     api_keys: SecretStr = SecretStr("")
 

@@ -115,7 +115,10 @@ class Supervisor:
             logger.warning("the %s has ended; starting it again", process.name)
             process.kill()
             time.sleep(RESTART_PAUSE_SECONDS)
-            process.start()
+            try:
+                process.start()
+            except ProcessFailed as failure:
+                logger.warning("%s; trying again", failure)
 
     def __enter__(self) -> Self:
         return self

@@ -91,7 +91,8 @@ class _SafeConsumer(_RedisConsumer):
         why = getattr(message, "why", None) or str(message._exception or "failed")
         try:
             self.broker.keep_dead_letter(self.queue_name, message.encode(), why)
-        except Unavailable:
+        except Exception:
+            logger.exception("a dead letter could not be kept; its message goes back")
             # In Dramatiq's own dead letters, which it deletes after a week, nobody of ours would see it.
             self._put_back(message)
         else:

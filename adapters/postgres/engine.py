@@ -32,6 +32,7 @@ def open_engine(url: str, *, pool_size: int = 5, clock_offset: timedelta | None 
         settings["ikkai.clock_offset"] = f"{clock_offset.total_seconds():.6f}s"
     engine = create_engine(
         driver_url(url),
+        hide_parameters=True,  # an error's text is logged and stored; names and addresses must not be in it
         pool_size=pool_size,
         max_overflow=pool_size,
         # No prepared statements: a migration next door breaks them, and poolers in transaction mode know none.

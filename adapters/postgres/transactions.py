@@ -22,11 +22,12 @@ T = TypeVar("T")
 PATIENCE_SECONDS: Final = 15.0  # an immediate restart of Postgres takes a few
 
 # Serialization failure, deadlock, lock timeout; cancelled for its length, shut down, crashed, starting up;
-# out of disk, memory or connections.
+# out of disk, memory or connections; read-only for now (a failover), or idle for too long.
 _TRANSIENT_STATES: Final = {
     *("40001", "40P01", "55P03"),
     *("57014", "57P01", "57P02", "57P03"),
-    *("53100", "53200", "53300"),
+    *("53100", "53200", "53300", "53400", "58030"),
+    *("25006", "25P03", "25P04", "57P04", "57P05"),
 }
 
 _open: Final[ContextVar[bool]] = ContextVar("transaction_open", default=False)

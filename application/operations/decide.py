@@ -50,7 +50,7 @@ class DecideOperation:
 
         def decide(books: OperationBooks) -> Operation:
             operation = _locked(books, key)
-            if decided_at and operation.epoch > decided_at[0]:
+            if decided_at and operation.epoch > decided_at[0] and _stands(books.operations.story(key), by, evidence):
                 return operation  # that run's COMMIT was answered by silence, but it stands
             step = choose(operation)
             decided_at[:] = [operation.epoch]
@@ -58,6 +58,14 @@ class DecideOperation:
             return _locked(books, key)
 
         return self._transactions.run(decide)
+
+
+def _stands(story: Sequence[Mapping[str, Any]], by: str, evidence: str) -> bool:
+    """Whether this person's decision is written down."""
+    return any(
+        line["what"].startswith("decided") and line["who"] == by and str(line["detail"]).endswith(evidence)
+        for line in story
+    )
 
 
 def _locked(books: OperationBooks, key: str) -> Operation:

@@ -39,7 +39,7 @@ class SweepLeases:
         if operation.sent_at is None:
             return Step(State.READY, "its worker ended before sending", worker_died=True)
         reason = "its worker ended after sending"
-        step = after_unknown(operation, reason, self._policies[operation.kind], self._retry_policy)
+        step = after_unknown(operation, reason, self._policies.get(operation.kind, Policy.CONFIRM), self._retry_policy)
         return replace(step, worker_died=True)
 
 

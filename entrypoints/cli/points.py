@@ -7,12 +7,15 @@ import typer
 
 from domain.calendar import instant
 from domain.errors import Malformed
+from domain.points import whole_points
 from entrypoints.cli.output import AsJson, print_json, print_table
 from entrypoints.container import open_container
 from entrypoints.documents import points_document
 from entrypoints.settings import read_settings
 
 commands: Final = typer.Typer(help="Points: what customers have, and granting by hand.")
+
+MAX_DIGITS: Final = 19  # of the largest number of points
 
 Customer = Annotated[str, typer.Argument(help="The customer's id.", show_default=False)]
 
@@ -69,6 +72,6 @@ def grant(
 
 def _whole(field: str, text: str) -> int:
     """A number as typed: ASCII digits only, so that 1e3 or 1_000 is not guessed at."""
-    if not (text.isascii() and text.isdigit()):
+    if not (text.isascii() and text.isdigit()) or len(text.lstrip("0")) > MAX_DIGITS:
         raise Malformed(field, "must be a whole number")
-    return int(text[:40])
+    return whole_points(field, int(text.lstrip("0")[:MAX_DIGITS] or "0"))

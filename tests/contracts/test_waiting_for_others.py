@@ -211,7 +211,7 @@ def test_of_two_operators_the_second_sees_what_the_first_decided(postgres_store:
 
 def test_events_taken_elsewhere_are_passed_over(postgres_store: PostgresStore) -> None:
     """Also when they are asked for by name; nobody waits."""
-    events = [confirmed(f"e-{number}") for number in range(5)]
+    events = [confirmed(f"e-{number}", order_id=f"o-{number}") for number in range(5)]
     postgres_store.run(lambda books: books.inbox.store_each(events))
     seqs = [stored.seq for stored in postgres_store.run(lambda books: books.inbox.take(10))]
     left = beside(
@@ -221,6 +221,16 @@ def test_events_taken_elsewhere_are_passed_over(postgres_store: PostgresStore) -
         postgres_store, lambda books: books.inbox.take(2), lambda books: [s.seq for s in books.inbox.take_these(seqs)]
     )
     assert left == named == seqs[2:]
+
+
+def test_an_event_waits_for_an_earlier_one_of_its_order(postgres_store: PostgresStore) -> None:
+    """A file's cancel must not overtake its confirmation because two workers took one each."""
+    events = [confirmed("e-1", order_id="o-1"), confirmed("e-2", order_id="o-1"), confirmed("e-3", order_id="o-2")]
+    postgres_store.run(lambda books: books.inbox.store_each(events))
+    left = beside(
+        postgres_store, lambda books: books.inbox.take(1), lambda books: [s.event.id for s in books.inbox.take(10)]
+    )
+    assert left == ["e-3"]
 
 
 def test_work_being_claimed_elsewhere_is_passed_over(postgres_store: PostgresStore) -> None:

@@ -48,8 +48,9 @@ class PostgresOperationBook:
         return registrations
 
     def withdraw_unsent(self, keys: Sequence[str], reason: str) -> Sequence[str]:
+        self._connection.execute(sql.LOCK_EACH, {"keys": list(keys)})
         self._connection.execute(sql.WITHDRAW_UNSENT, {"keys": list(keys), "reason": reason})
-        return self._connection.execute(sql.PERHAPS_SENT, {"keys": list(keys)}).scalars().all()
+        return self._connection.execute(sql.NOT_WITHDRAWN, {"keys": list(keys)}).scalars().all()
 
     def claim(
         self, kind: str, limit: int, *, lease_seconds: float, worker: str, max_attempts: int, key: str | None = None

@@ -44,12 +44,10 @@ WITHDRAW_UNSENT: Final = text(
     WHERE operation.key = unsent.key
     """
 )
-PERHAPS_SENT: Final = text(
-    """
-    SELECT key FROM operations
-    WHERE key = ANY(CAST(:keys AS text[])) AND state <> 'refused' AND (state = 'completed' OR first_sent_at IS NOT NULL)
-    ORDER BY key
-    """
+# Asked under the locks taken before the withdrawal: a send that is settled meanwhile cannot fall between the two.
+LOCK_EACH: Final = text("SELECT key FROM operations WHERE key = ANY(CAST(:keys AS text[])) ORDER BY key FOR UPDATE")
+NOT_WITHDRAWN: Final = text(
+    "SELECT key FROM operations WHERE key = ANY(CAST(:keys AS text[])) AND state <> 'refused' ORDER BY key"
 )
 
 # What died with its worker twice may be what killed it: it is taken alone, so that it takes no others with it.
@@ -105,7 +103,7 @@ GATE: Final = text(
         ORDER BY operation.key FOR UPDATE OF operation
     )
     UPDATE operations AS operation
-    SET sent_at = clock.now, first_sent_at = coalesce(operation.first_sent_at, clock.now)
+    SET sent_at = coalesce(operation.sent_at, clock.now), first_sent_at = coalesce(operation.first_sent_at, clock.now)
     FROM open, clock
     WHERE operation.key = open.key
     RETURNING {_RETURNED}

@@ -37,8 +37,20 @@ _KEEP_CONFLICTS: Final = text(
     f"INSERT INTO event_conflicts ({_COLUMNS}) SELECT {_COLUMNS} FROM {_NEW} ON CONFLICT DO NOTHING"
 )
 _TAKEN: Final = "seq, source, event_id, type, time, subject, revision, data"
+# An event waits while an earlier one of its order or customer is in another worker's hands: a file's sequence holds.
 _TAKE: Final = text(
-    f"SELECT {_TAKEN} FROM order_events WHERE state = 'accepted' ORDER BY seq LIMIT :limit FOR UPDATE SKIP LOCKED"
+    f"""
+    WITH taken AS (
+        SELECT {_TAKEN} FROM order_events WHERE state = 'accepted' ORDER BY seq LIMIT :limit FOR UPDATE SKIP LOCKED
+    )
+    SELECT * FROM taken
+    WHERE NOT EXISTS (
+        SELECT FROM order_events AS earlier
+        WHERE earlier.subject = taken.subject AND earlier.state = 'accepted' AND earlier.seq < taken.seq
+          AND earlier.seq NOT IN (SELECT seq FROM taken)
+    )
+    ORDER BY seq
+    """
 )
 _TAKE_THESE: Final = text(
     f"SELECT {_TAKEN} FROM order_events WHERE state = 'accepted' AND seq = ANY(CAST(:seqs AS bigint[]))"
