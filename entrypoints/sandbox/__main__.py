@@ -20,7 +20,9 @@ SHUTDOWN_SECONDS: Final = 0.1  # scripted silences are cut, not waited for (0 wo
 def main(
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 = any free one.")] = 0,
     carrier_keys: Annotated[bool, typer.Option(help="Whether the carrier honours Idempotency-Key.")] = True,
-    key_window_hours: Annotated[float, typer.Option(min=0, help="How long a key is remembered.")] = 24.0,
+    key_window_hours: Annotated[float, typer.Option(min=0, help="How long the carrier remembers a key.")] = 24.0,
+    stripe_keys: Annotated[bool, typer.Option(help="Whether the payment provider honours Idempotency-Key.")] = True,
+    stripe_key_window_hours: Annotated[float, typer.Option(min=0, help="How long that one remembers a key.")] = 24.0,
     latency_ms: Annotated[int, typer.Option(min=0, help="How long a provider thinks about each request.")] = 0,
     with_parent: Annotated[bool, typer.Option("--with-parent", help="End when the parent process does.")] = False,
 ) -> None:
@@ -28,7 +30,13 @@ def main(
 
     Example: python -m entrypoints.sandbox --port 8900 --no-carrier-keys
     """
-    options = SandboxOptions(carrier_keys, key_window_hours, latency_ms)
+    options = SandboxOptions(
+        carrier_honours_keys=carrier_keys,
+        key_window_hours=key_window_hours,
+        latency_ms=latency_ms,
+        stripe_honours_keys=stripe_keys,
+        stripe_key_window_hours=stripe_key_window_hours,
+    )
     asyncio.run(_serve(options, port, os.getppid() if with_parent else None))
 
 

@@ -1,7 +1,7 @@
 """What the outside world says back: one answer, whole and honest, before any fault spoils it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -27,3 +27,16 @@ def refusal(status: int, code: str, message: str, field: str | None = None) -> A
     """A definite no, with a code for programs and a sentence for people."""
     error = {"code": code, "message": message}
     return json_answer(status, {"error": error if field is None else {**error, "field": field}})
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How one provider says what all of them have to say; `refuse` takes a status, a code and a sentence.
+
+    Shape: `repeated` are headers that tell the repeat of an answer from the first one.
+    """
+
+    refuse: Callable[[int, str, str], Answer]
+    still_running: Answer
+    other_body: Answer
+    repeated: tuple[tuple[str, str], ...] = ()

@@ -8,14 +8,16 @@ from typing import Final
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from entrypoints.sandbox import carrier
-from entrypoints.sandbox.answers import Answer, json_answer, refusal
+from entrypoints.sandbox import carrier, payments, refunds, stripe_errors
+from entrypoints.sandbox.answers import Answer, Wording, json_answer, refusal
 from entrypoints.sandbox.commands import Commands
 from entrypoints.sandbox.faults import FaultRefused, FaultScript
 from entrypoints.sandbox.front_desk import FrontDesk
 from entrypoints.sandbox.keys import KeyBook
-from entrypoints.sandbox.ledger import Ledger, ShipmentStatus
-from entrypoints.sandbox.traffic import SeenRequest, Traffic
+from entrypoints.sandbox.ledger import Ledger, Shipment, ShipmentStatus
+from entrypoints.sandbox.payment_controls import PaymentControls
+from entrypoints.sandbox.payment_ledger import PaymentIntent, PaymentLedger, Refund
+from entrypoints.sandbox.traffic import SeenRequest, Subject, Traffic
 from entrypoints.sandbox.wire import json_object, response
 
 LOOPBACK: Final = "127.0.0.1"  # the only address at which this world may be found: it takes any token
@@ -26,30 +28,38 @@ SECONDS_PER_HOUR: Final = 3600
 class SandboxOptions:
     """What kind of providers this world has.
 
-    Units: `key_window_hours` from the first use of a key (24 h as at Stripe); `latency_ms` per call of a provider.
+    Units: `…key_window_hours` from the first use of a key (24 h as at Stripe), the carrier's without a prefix;
+    `latency_ms` per call of a provider.
     """
 
     carrier_honours_keys: bool = True
     key_window_hours: float = 24.0
     latency_ms: int = 0
+    stripe_honours_keys: bool = True
+    stripe_key_window_hours: float = 24.0
 
 
 def build_app(options: SandboxOptions) -> web.Application:
     """A fresh world in which nothing has happened yet."""
-    ledger, traffic, commands = Ledger(), Traffic(), Commands()
-    faults = FaultScript(built=(carrier.TARGET,))
-    keys = KeyBook(options.key_window_hours * SECONDS_PER_HOUR)
-    desk = FrontDesk(
-        target=carrier.TARGET,
-        faults=faults,
-        traffic=traffic,
-        keys=keys if options.carrier_honours_keys else None,
-        commands=commands,
-        latency_seconds=options.latency_ms / 1000,
-    )
+    ledger, payment_ledger, traffic, commands = Ledger(), PaymentLedger(), Traffic(), Commands()
+    faults = FaultScript(built=(payments.TARGET, refunds.TARGET, carrier.TARGET))
+    carrier_keys = KeyBook(options.key_window_hours * SECONDS_PER_HOUR)
+    # One book for payments and refunds: at Stripe a key belongs to the account.
+    stripe_keys = KeyBook(options.stripe_key_window_hours * SECONDS_PER_HOUR)
+
+    def desk(target: str, keys: KeyBook | None, wording: Wording) -> FrontDesk:
+        return FrontDesk(target, faults, traffic, keys, commands, wording, options.latency_ms / 1000)
+
+    def stripe_desk(target: str) -> FrontDesk:
+        return desk(target, stripe_keys if options.stripe_honours_keys else None, stripe_errors.WORDING)
+
+    carrier_desk = desk(carrier.TARGET, carrier_keys if options.carrier_honours_keys else None, carrier.WORDING)
     app = web.Application(middlewares=[loopback_only])
-    app.add_routes(carrier.Carrier(ledger, desk, commands).routes())
-    app.add_routes(ControlRoutes(ledger, faults, traffic, keys).routes())
+    app.add_routes(carrier.Carrier(ledger, carrier_desk, commands).routes())
+    app.add_routes(payments.Payments(payment_ledger, stripe_desk(payments.TARGET)).routes())
+    app.add_routes(refunds.Refunds(payment_ledger, stripe_desk(refunds.TARGET)).routes())
+    app.add_routes(PaymentControls(payment_ledger).routes())
+    app.add_routes(ControlRoutes(ledger, payment_ledger, faults, traffic, (carrier_keys, stripe_keys)).routes())
     return app
 
 
@@ -65,8 +75,16 @@ async def loopback_only(request: web.Request, handler: Handler) -> web.StreamRes
 class ControlRoutes:
     """What tests and people may see and change of the world from above; no provider has these."""
 
-    def __init__(self, ledger: Ledger, faults: FaultScript, traffic: Traffic, keys: KeyBook) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        payment_ledger: PaymentLedger,
+        faults: FaultScript,
+        traffic: Traffic,
+        keys: Iterable[KeyBook],
+    ) -> None:
         self._ledger = ledger
+        self._payment_ledger = payment_ledger
         self._faults = faults
         self._traffic = traffic
         self._keys = keys
@@ -89,14 +107,34 @@ class ControlRoutes:
         return response(json_answer(HTTPStatus.OK, {"status": "ok"}))
 
     async def _show_ledger(self, request: web.Request) -> web.Response:
-        order_id = request.query.get("order_id")
-        shipments = self._ledger.shipments() if order_id is None else self._ledger.shipments_of_order(order_id)
-        # The shape is the contract's; what has no provider yet has no rows.
-        shown = {"charges": [], "refunds": [], "shipments": [shipment.row() for shipment in shipments], "mails": []}
+        """All of it, or what belongs to one order or to one customer."""
+        order_id, customer_id = request.query.get("order_id"), request.query.get("customer_id")
+        shipments: Iterable[Shipment] = ()
+        charges: Iterable[PaymentIntent] = ()
+        made_refunds: Iterable[Refund] = ()
+        if order_id is not None:
+            shipments = self._ledger.shipments_of_order(order_id)
+        elif customer_id is not None:
+            charges = self._payment_ledger.intents_of_customer_id(customer_id)
+            made_refunds = [refund for charge in charges for refund in charge.refunds]
+        else:
+            shipments, charges = self._ledger.shipments(), self._payment_ledger.intents
+            made_refunds = self._payment_ledger.refunds
+        shown = {
+            "charges": [charge.row() for charge in charges],
+            "refunds": [refund.row() for refund in made_refunds],
+            "shipments": [shipment.row() for shipment in shipments],
+            "mails": [],  # the shape is the contract's; what has no provider yet has no rows
+        }
         return response(json_answer(HTTPStatus.OK, shown))
 
     async def _show_summary(self, _: web.Request) -> web.Response:
-        return response(json_answer(HTTPStatus.OK, {"shipments": asdict(self._ledger.tally_shipments())}))
+        tallies = {
+            "charges": self._payment_ledger.tally_charges(),
+            "refunds": self._payment_ledger.tally_refunds(),
+            "shipments": self._ledger.tally_shipments(),
+        }
+        return response(json_answer(HTTPStatus.OK, {kind: asdict(tally) for kind, tally in tallies.items()}))
 
     async def _show_requests(self, request: web.Request) -> web.Response:
         report = self._traffic.report(request.query.get("target"), request.query.get("method"))
@@ -120,7 +158,8 @@ class ControlRoutes:
         return web.Response(status=HTTPStatus.NO_CONTENT)
 
     async def _forget_keys(self, _: web.Request) -> web.Response:
-        self._keys.forget_all()
+        for book in self._keys:
+            book.forget_all()
         return web.Response(status=HTTPStatus.NO_CONTENT)
 
     async def _let_leave(self, request: web.Request) -> web.Response:
@@ -136,8 +175,8 @@ class ControlRoutes:
 
     async def _arrive_elsewhere(self, request: web.Request) -> web.Response:
         """Where redirects point: whoever follows one is seen here, and gets a page that must not be believed."""
-        key = request.headers.get("Idempotency-Key")
-        self._traffic.note(SeenRequest("elsewhere", request.method, key, None, None, HTTPStatus.OK))
+        subject = Subject(idempotency_key=request.headers.get("Idempotency-Key"))
+        self._traffic.note(SeenRequest("elsewhere", request.method, subject, status=HTTPStatus.OK))
         return response(Answer(HTTPStatus.OK, b"<!doctype html><html><body>Welcome.</body></html>", "text/html"))
 
 

@@ -6,14 +6,23 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from entrypoints.sandbox.answers import Answer, json_answer, refusal
+from entrypoints.sandbox.answers import Answer, Wording, json_answer, refusal
 from entrypoints.sandbox.commands import Commands
+from entrypoints.sandbox.faults import SHIPMENTS
 from entrypoints.sandbox.front_desk import FrontDesk, WorkRequest
 from entrypoints.sandbox.keys import fingerprint
 from entrypoints.sandbox.ledger import Ledger, Shipment, ShipmentStatus
+from entrypoints.sandbox.traffic import Subject
 from entrypoints.sandbox.wire import json_object
 
-TARGET: Final = "shipments"
+TARGET: Final = SHIPMENTS
+WORDING: Final = Wording(
+    refuse=refusal,
+    still_running=refusal(HTTPStatus.CONFLICT, "in_progress", "a request with this Idempotency-Key still runs"),
+    other_body=refusal(
+        HTTPStatus.UNPROCESSABLE_ENTITY, "idempotency_mismatch", "this Idempotency-Key was used with another body"
+    ),
+)
 
 Rule = Callable[[object], str | None]  # what is wrong with a field, None if nothing is
 
@@ -97,15 +106,15 @@ class Carrier:
 
         def find() -> Answer:
             running = [
-                {"reference": None, "client_reference": key, "order_id": c.order_id, "status": "in_progress"}
+                {"reference": None, "client_reference": key, "order_id": c.subject.order_id, "status": "in_progress"}
                 for c in self._commands.running(key)
             ]
             booked = [_seen_by_client(shipment) for shipment in self._ledger.shipments_of_key(key)]
             return json_answer(HTTPStatus.OK, {"shipments": booked + running})
 
-        order_ids = [s.order_id for s in self._ledger.shipments_of_key(key)]
-        order_ids += [c.order_id for c in self._commands.running(key)]
-        return await self._desk.look_up(request, key, order_ids[0] if order_ids else None, find)
+        order_ids: list[str | None] = [s.order_id for s in self._ledger.shipments_of_key(key)]
+        order_ids += [c.subject.order_id for c in self._commands.running(key)]
+        return await self._desk.look_up(request, Subject(key, order_id=next(iter(order_ids), None)), find)
 
     async def _poll(self, request: web.Request) -> web.StreamResponse:
         if not _authorised(request):
@@ -114,10 +123,8 @@ class Carrier:
         command = self._commands.command(command_id)
         if command is None:
             unknown = refusal(HTTPStatus.NOT_FOUND, "unknown_command", f"no command {command_id}")
-            return await self._desk.look_up(request, None, None, lambda: unknown)
-        return await self._desk.look_up(
-            request, command.key, command.order_id, lambda: json_answer(HTTPStatus.OK, command.row())
-        )
+            return await self._desk.look_up(request, Subject(reference=command_id), lambda: unknown)
+        return await self._desk.look_up(request, command.subject, lambda: json_answer(HTTPStatus.OK, command.row()))
 
 
 def _authorised(request: web.Request) -> bool:
@@ -140,9 +147,7 @@ async def _well_formed(request: web.Request, rules: Mapping[str, Rule]) -> dict[
 
 def _asked(request: web.Request, body: Mapping[str, Any], order_id: str) -> WorkRequest:
     return WorkRequest(
-        key=body["client_reference"],
-        order_id=order_id,
-        idempotency_key=request.headers.get("Idempotency-Key"),
+        Subject(body["client_reference"], request.headers.get("Idempotency-Key"), order_id),
         fingerprint=fingerprint(request.path, body),
     )
 

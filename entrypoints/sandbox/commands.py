@@ -9,6 +9,7 @@ from itertools import count
 from typing import Any
 
 from entrypoints.sandbox.answers import Answer, json_answer
+from entrypoints.sandbox.traffic import Subject
 
 
 @dataclass(slots=True)
@@ -16,8 +17,7 @@ class Command:
     """One accepted piece of work; `outcome` is None while it runs."""
 
     command_id: str
-    key: str
-    order_id: str
+    subject: Subject
     outcome: Answer | None = None
 
     def accepted(self) -> Answer:
@@ -25,8 +25,8 @@ class Command:
             HTTPStatus.ACCEPTED,
             {
                 "command_id": self.command_id,
-                "client_reference": self.key,
-                "order_id": self.order_id,
+                "client_reference": self.subject.key,
+                "order_id": self.subject.order_id,
                 "status": "in_progress",
             },
         )
@@ -46,13 +46,13 @@ class Commands:
     def __init__(self) -> None:
         self._numbers = count(1)
         self._commands: dict[str, Command] = {}
-        self._running: dict[str, list[Command]] = {}
+        self._running: dict[str | None, list[Command]] = {}
 
-    def accept(self, key: str, order_id: str, work: Callable[[], Answer], after_seconds: float) -> Command:
+    def accept(self, subject: Subject, work: Callable[[], Answer], after_seconds: float) -> Command:
         """Promises the work and does it by itself, whether or not anybody asks again."""
-        command = Command(f"c-{next(self._numbers)}", key, order_id)
+        command = Command(f"c-{next(self._numbers)}", subject)
         self._commands[command.command_id] = command
-        self._running.setdefault(key, []).append(command)
+        self._running.setdefault(subject.key, []).append(command)
         asyncio.get_running_loop().call_later(after_seconds, self._finish, command, work)
         return command
 
@@ -64,6 +64,6 @@ class Commands:
 
     def _finish(self, command: Command, work: Callable[[], Answer]) -> None:
         command.outcome = work()
-        others = [running for running in self._running.pop(command.key) if running is not command]
+        others = [running for running in self._running.pop(command.subject.key) if running is not command]
         if others:
-            self._running[command.key] = others
+            self._running[command.subject.key] = others

@@ -8,15 +8,18 @@ from enum import Enum, auto
 from http import HTTPStatus
 from typing import Any, Final
 
-from entrypoints.sandbox.answers import Answer, json_answer, refusal
+from entrypoints.sandbox.answers import Answer, Wording, json_answer
+from entrypoints.sandbox.traffic import Subject
 
 TARGETS: Final = ("charges", "refunds", "shipments", "labels", "mail")
+SHIPMENTS: Final = "shipments"
 LOOK_UP: Final = "GET "  # a match that begins with this concerns look-ups, any other one concerns POSTs
 
 _FIELDS: Final = ("target", "match", "fault", "times")
 _KNOWN: Final = (
-    "reset_before reset_after silent_after close_after slow html cut_json bom wrong_order maintenance in_progress "
+    "reset_before reset_after silent_after close_after slow html cut_json bom maintenance in_progress "
     "body_<text> retry_after_<text> redirect_<301|302|303|307|308> status_<400..599> status_<200..599>_after "
+    "replayed_500 (nothing done, the answer kept under the key), of shipments only: wrong_order "
     "status_202 status_202_<seconds>"
 )
 
@@ -26,6 +29,7 @@ class Work(Enum):
 
     DONE = auto()
     NOTHING = auto()
+    FAILED = auto()  # nothing happens, and that stays the answer under the key
     ACCEPTED = auto()  # answered 202 now, done later
     IN_BACKGROUND = auto()  # answered 409 now, done later
 
@@ -47,14 +51,14 @@ class Fault:
     name: str = ""
     work: Work = Work.DONE
     delivery: Delivery = Delivery.WHOLE
-    instead: Answer | None = None
+    instead: Callable[[Wording], Answer] | None = None
     spoil: Callable[[Answer], Answer] | None = None
     after_seconds: float = 0.0
 
-    def answer(self, honest: Answer | None) -> Answer | None:
+    def answer(self, honest: Answer | None, wording: Wording) -> Answer | None:
         """What goes out where `honest` would have: None if nothing was done and nothing is to be said."""
         if self.instead is not None:
-            return self.instead
+            return self.instead(wording)
         return honest if honest is None or self.spoil is None else self.spoil(honest)
 
 
@@ -82,11 +86,10 @@ class ScriptedFault:
     fault: Fault
     times: int | None
 
-    def concerns(self, target: str, method: str, key: str | None, order_id: str | None) -> bool:
+    def concerns(self, target: str, method: str, subject: Subject) -> bool:
         if target != self.target or (method == "GET") != self.match.startswith(LOOK_UP):
             return False
-        part = self.match.removeprefix(LOOK_UP)
-        return part in (key or "") or part in (order_id or "")
+        return subject.is_named_by(self.match.removeprefix(LOOK_UP))
 
     def row(self) -> dict[str, Any]:
         return {"target": self.target, "match": self.match, "fault": self.fault.name, "times": self.times}
@@ -106,10 +109,10 @@ class FaultScript:
         self._waiting.append(scripted)
         return scripted
 
-    def take(self, target: str, method: str, key: str | None, order_id: str | None) -> Fault:
+    def take(self, target: str, method: str, subject: Subject) -> Fault:
         """The first fault that concerns this request, used up by one; `NO_FAULT` if there is none."""
         for position, scripted in enumerate(self._waiting):
-            if not scripted.concerns(target, method, key, order_id):
+            if not scripted.concerns(target, method, subject):
                 continue
             if scripted.times is not None:
                 scripted.times -= 1
@@ -135,14 +138,16 @@ def _scripted(wish: Mapping[str, Any], built: Collection[str]) -> ScriptedFault:
     if target not in built:
         raise FaultRefused("target", f"this sandbox has no {target} yet, only {', '.join(built)}")
     if not isinstance(match, str):
-        raise FaultRefused("match", "must be a string: a part of the key or of the order id")
+        raise FaultRefused("match", "must be a string: a part of the key, of the order id or of the customer id")
     if times is not None and (type(times) is not int or times < 1):
         raise FaultRefused("times", "must be a whole number from 1, or null for ever")
     fault = _fault(name) if isinstance(name, str) else None
     if fault is None:
         raise FaultRefused("fault", f"must be one of {_KNOWN}")
-    if match.startswith(LOOK_UP) and fault.work in (Work.ACCEPTED, Work.IN_BACKGROUND):
+    if match.startswith(LOOK_UP) and fault.work in (Work.FAILED, Work.ACCEPTED, Work.IN_BACKGROUND):
         raise FaultRefused("fault", f"{name} needs work to be done, a look-up does none")
+    if target != SHIPMENTS and (fault.work is Work.ACCEPTED or fault.spoil is _of_another_order):
+        raise FaultRefused("fault", f"{name} is a fault of {SHIPMENTS} only")
     return ScriptedFault(target, match, fault, times)
 
 
@@ -156,26 +161,33 @@ def _fault(name: str) -> Fault | None:
     return None
 
 
-def _nothing_but(answer: Answer) -> Fault:
-    return Fault(work=Work.NOTHING, instead=answer)
+def _nothing_but(instead: Callable[[Wording], Answer]) -> Fault:
+    return Fault(work=Work.NOTHING, instead=instead)
 
 
-def _plain_status(status: int) -> Answer:
+def _plain_status(status: int) -> Callable[[Wording], Answer]:
     if status < HTTPStatus.BAD_REQUEST:
-        return Answer(status, b"" if status in (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED) else b"{}")
+        return _always(Answer(status, b"" if status in (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED) else b"{}"))
+    if status == HTTPStatus.CONFLICT:
+        return lambda wording: wording.still_running
     known = status in HTTPStatus.__members__.values()
     code = HTTPStatus(status).name.lower() if known else f"status_{status}"
-    return refusal(status, "in_progress" if status == HTTPStatus.CONFLICT else code, "scripted fault")
+    return lambda wording: wording.refuse(status, code, "scripted fault")
 
 
-def _too_many(retry_after: str) -> Answer:
+def _too_many(retry_after: str) -> Callable[[Wording], Answer]:
     # One header per line: some carriers send two, and then a client must not trip over either.
-    busy = refusal(HTTPStatus.TOO_MANY_REQUESTS, "too_many_requests", "scripted fault")
-    return replace(busy, headers=tuple(("Retry-After", line) for line in retry_after.split("\n")))
+    headers = tuple(("Retry-After", line) for line in retry_after.split("\n"))
+    busy = _plain_status(HTTPStatus.TOO_MANY_REQUESTS)
+    return lambda wording: replace(busy(wording), headers=headers)
 
 
-def _redirect(status: str) -> Answer:
-    return replace(json_answer(int(status), {}), headers=(("Location", "/_elsewhere"),))
+def _redirect(status: str) -> Callable[[Wording], Answer]:
+    return _always(replace(json_answer(int(status), {}), headers=(("Location", "/_elsewhere"),)))
+
+
+def _always(answer: Answer) -> Callable[[Wording], Answer]:
+    return lambda _: answer
 
 
 def _cut(honest: Answer) -> Answer:
@@ -201,11 +213,12 @@ _PLAIN: Final[Mapping[str, Fault]] = {
     "silent_after": Fault(delivery=Delivery.SILENCE),
     "close_after": Fault(delivery=Delivery.CLOSE),
     "slow": Fault(delivery=Delivery.DRIP),
-    "html": Fault(instead=Answer(200, _PAGE, "text/html")),
-    "maintenance": Fault(instead=Answer(503, _PAGE, "text/html", (("Retry-After", "300"),))),
+    "html": Fault(instead=_always(Answer(200, _PAGE, "text/html"))),
+    "maintenance": Fault(instead=_always(Answer(503, _PAGE, "text/html", (("Retry-After", "300"),)))),
     "cut_json": Fault(spoil=_cut),
     "bom": Fault(spoil=_with_byte_order_mark),
     "wrong_order": Fault(spoil=_of_another_order),
+    "replayed_500": Fault(work=Work.FAILED),
     "in_progress": Fault(work=Work.IN_BACKGROUND, instead=_plain_status(409), after_seconds=0.9),
 }
 

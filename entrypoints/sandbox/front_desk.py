@@ -2,31 +2,23 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aiohttp import web
 
-from entrypoints.sandbox.answers import Answer, refusal
+from entrypoints.sandbox.answers import Answer, Wording
 from entrypoints.sandbox.commands import Commands
 from entrypoints.sandbox.faults import Delivery, Fault, FaultScript, Work
 from entrypoints.sandbox.keys import KeyBook, KeyRefusal, KeyUse
-from entrypoints.sandbox.traffic import SeenRequest, Traffic
+from entrypoints.sandbox.traffic import SeenRequest, Subject, Traffic
 from entrypoints.sandbox.wire import deliver, response
-
-_STILL_RUNNING = refusal(409, "in_progress", "a request with this Idempotency-Key still runs")
-_OTHER_BODY = refusal(422, "idempotency_mismatch", "this Idempotency-Key was used with another body")
 
 
 @dataclass(frozen=True, slots=True)
 class WorkRequest:
-    """One well-formed request for work.
+    """One well-formed request for work; who sends an equal `fingerprint` asks for the same."""
 
-    Key: `idempotency_key` is what the client sent in the header, `key` the reference it gave the work.
-    """
-
-    key: str
-    order_id: str
-    idempotency_key: str | None
+    subject: Subject
     fingerprint: bytes
 
 
@@ -39,19 +31,18 @@ class FrontDesk:
     traffic: Traffic
     keys: KeyBook | None
     commands: Commands
+    wording: Wording
     latency_seconds: float
 
     def turn_away(self, request: web.Request, answer: Answer) -> web.StreamResponse:
         """For a request that is not even well-formed: noted and refused, it uses up neither a fault nor a key."""
-        key = request.headers.get("Idempotency-Key")
-        self.traffic.note(SeenRequest(self.target, request.method, key, None, None, answer.status))
+        subject = Subject(idempotency_key=request.headers.get("Idempotency-Key"))
+        self.traffic.note(SeenRequest(self.target, request.method, subject, status=answer.status))
         return response(answer)
 
-    async def look_up(
-        self, request: web.Request, key: str | None, order_id: str | None, find: Callable[[], Answer]
-    ) -> web.StreamResponse:
+    async def look_up(self, request: web.Request, subject: Subject, find: Callable[[], Answer]) -> web.StreamResponse:
         """Answers what is known at the end of the wait, as a real look-up would."""
-        fault, seen = self._receive(request, key, order_id)
+        fault, seen = self._receive(request, subject)
         honest = None
         if fault.work is not Work.NOTHING:
             await self._take_time()
@@ -62,38 +53,41 @@ class FrontDesk:
         self, request: web.Request, asked: WorkRequest, work: Callable[[], Answer]
     ) -> web.StreamResponse:
         """Does the work once per key, or as often as it is asked where keys are not honoured."""
-        fault, seen = self._receive(request, asked.idempotency_key or asked.key, asked.order_id)
+        fault, seen = self._receive(request, asked.subject)
         honest = None if fault.work is Work.NOTHING else await self._honest_answer(asked, fault, work)
         return await self._reply(request, fault, seen, honest)
 
-    def _receive(self, request: web.Request, key: str | None, order_id: str | None) -> tuple[Fault, SeenRequest]:
-        fault = self.faults.take(self.target, request.method, key, order_id)
-        seen = SeenRequest(self.target, request.method, key, order_id, fault.name or None)
+    def _receive(self, request: web.Request, subject: Subject) -> tuple[Fault, SeenRequest]:
+        fault = self.faults.take(self.target, request.method, subject)
+        seen = SeenRequest(self.target, request.method, subject, fault.name or None)
         return fault, self.traffic.note(seen)
 
     async def _honest_answer(self, asked: WorkRequest, fault: Fault, work: Callable[[], Answer]) -> Answer:
         use = self._use_of_key(asked)
         if use is KeyRefusal.OTHER_BODY:
-            return _OTHER_BODY
+            return self.wording.other_body
         if use is KeyRefusal.STILL_RUNNING:
-            return _STILL_RUNNING
+            return self.wording.still_running
         await self._take_time()
         if use.answer is not None:
-            return use.answer
+            return replace(use.answer, headers=use.answer.headers + self.wording.repeated)
         match fault.work:
             case Work.ACCEPTED:
-                command = self.commands.accept(asked.key, asked.order_id, work, fault.after_seconds)
+                command = self.commands.accept(asked.subject, work, fault.after_seconds)
                 return use.settle(command.accepted())
             case Work.IN_BACKGROUND:
                 asyncio.get_running_loop().call_later(fault.after_seconds, lambda: use.settle(work()))
-                return _STILL_RUNNING
+                return self.wording.still_running
+            case Work.FAILED:
+                return use.settle(self.wording.refuse(500, "internal_server_error", "scripted fault"))
             case _:
                 return use.settle(work())
 
     def _use_of_key(self, asked: WorkRequest) -> KeyUse | KeyRefusal:
-        if self.keys is None or asked.idempotency_key is None:
+        key = asked.subject.idempotency_key
+        if self.keys is None or key is None:
             return KeyUse()  # of no book: nobody will ever find it again
-        return self.keys.begin(asked.idempotency_key, asked.fingerprint)
+        return self.keys.begin(key, asked.fingerprint)
 
     async def _take_time(self) -> None:
         if self.latency_seconds:
@@ -102,7 +96,7 @@ class FrontDesk:
     async def _reply(
         self, request: web.Request, fault: Fault, seen: SeenRequest, honest: Answer | None
     ) -> web.StreamResponse:
-        answer = fault.answer(honest)
+        answer = fault.answer(honest, self.wording)
         if answer is not None and fault.delivery in (Delivery.WHOLE, Delivery.DRIP):
             seen.status = answer.status
         return await deliver(request, answer, fault.delivery)

@@ -36,6 +36,14 @@ class Tally:
     twice: int
 
 
+def tally(keys: Iterable[str | None]) -> Tally:
+    """Counts one key per booking; what was booked without a key is a row of its own and never twice."""
+    standing = Counter(keys)
+    rows = standing.total()
+    del standing[None]
+    return Tally(rows, len(standing), sum(1 for times in standing.values() if times > 1))
+
+
 class Ledger:
     """All bookings, in the order in which they happened; nothing is ever removed or merged."""
 
@@ -65,5 +73,4 @@ class Ledger:
         return self._by_order.get(order_id, ())
 
     def tally_shipments(self) -> Tally:
-        standing = Counter(s.key for s in self._shipments.values() if s.status is not ShipmentStatus.CANCELLED)
-        return Tally(standing.total(), len(standing), sum(1 for rows in standing.values() if rows > 1))
+        return tally(s.key for s in self._shipments.values() if s.status is not ShipmentStatus.CANCELLED)

@@ -1,10 +1,30 @@
 """Which requests the outside world saw, so that a test can say "it was asked exactly once"."""
 
 from collections import Counter, deque
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
 KEPT_REQUESTS: Final = 10_000  # the list is for reading; the counts stay exact beyond it
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a request is about, as far as it tells.
+
+    Key: `idempotency_key` is what the client sent in the header, `key` the reference it gave the work,
+    `reference` the provider's own name for it.
+    """
+
+    key: str | None = None
+    idempotency_key: str | None = None
+    order_id: str | None = None
+    customer_id: str | None = None
+    reference: str | None = None
+
+    def is_named_by(self, part: str) -> bool:
+        """Whether one of the names contains this part; an empty part is in every request, whatever it tells."""
+        names = (self.idempotency_key, self.key, self.order_id, self.customer_id, self.reference)
+        return not part or any(part in name for name in names if name)
 
 
 @dataclass(slots=True)
@@ -13,10 +33,20 @@ class SeenRequest:
 
     target: str
     method: str
-    key: str | None
-    order_id: str | None
-    fault: str | None
+    subject: Subject
+    fault: str | None = None
     status: int | None = None
+
+    def row(self) -> dict[str, Any]:
+        return {
+            "target": self.target,
+            "method": self.method,
+            "key": self.subject.idempotency_key or self.subject.key,
+            "order_id": self.subject.order_id,
+            "customer_id": self.subject.customer_id,
+            "fault": self.fault,
+            "status": self.status,
+        }
 
 
 class Traffic:
@@ -38,4 +68,4 @@ class Traffic:
             return target in (None, of_target) and method in (None, by_method)
 
         count = sum(seen for (of_target, by_method), seen in self._counts.items() if wanted(of_target, by_method))
-        return {"count": count, "requests": [asdict(r) for r in self._kept if wanted(r.target, r.method)]}
+        return {"count": count, "requests": [r.row() for r in self._kept if wanted(r.target, r.method)]}

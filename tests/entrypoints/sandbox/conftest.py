@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.entrypoints.sandbox.paying import Bill, Cashier
 from tests.entrypoints.sandbox.world import Parcel, World, running_world
 
 
@@ -15,7 +16,7 @@ def shared_world() -> Iterator[World]:
 
 @pytest.fixture(scope="session")
 def shared_keyless_world() -> Iterator[World]:
-    with running_world("--no-carrier-keys") as world:
+    with running_world("--no-carrier-keys", "--no-stripe-keys") as world:
         yield world
 
 
@@ -34,3 +35,20 @@ def keyless_world(shared_keyless_world: World) -> Iterator[World]:
 @pytest.fixture
 def parcel() -> Parcel:
     return Parcel()
+
+
+@pytest.fixture
+def cashier(world: World) -> Iterator[Cashier]:
+    with Cashier(world) as cashier:
+        yield cashier
+
+
+@pytest.fixture
+def keyless_cashier(keyless_world: World) -> Iterator[Cashier]:
+    with Cashier(keyless_world) as cashier:
+        yield cashier
+
+
+@pytest.fixture
+def bill() -> Bill:
+    return Bill()

@@ -13,6 +13,7 @@ from aiohttp import web
 from aiohttp.test_utils import make_mocked_request
 
 from entrypoints.sandbox.app import SandboxOptions, build_app, loopback_only
+from tests.entrypoints.sandbox.paying import Bill, Cashier
 from tests.entrypoints.sandbox.world import ROOT, Parcel, World, running_world, until
 
 
@@ -25,7 +26,9 @@ def test_the_ledger_has_the_shape_of_the_contract() -> None:
     """A fresh world has all four lists, and nothing in them."""
     with running_world() as fresh_world:
         assert fresh_world.http.get("/_ledger").json() == {"charges": [], "refunds": [], "shipments": [], "mails": []}
-        assert fresh_world.http.get("/_ledger/summary").json() == {"shipments": {"rows": 0, "keys": 0, "twice": 0}}
+        none = {"rows": 0, "keys": 0, "twice": 0}
+        summary = fresh_world.http.get("/_ledger/summary").json()
+        assert summary == {"charges": none, "refunds": none, "shipments": none}
 
 
 def test_the_summary_counts_what_stands() -> None:
@@ -35,8 +38,22 @@ def test_the_summary_counts_what_stands() -> None:
         for parcel in (thrice, thrice, thrice, once):
             fresh_world.booked(parcel)
         fresh_world.cancel(cancelled, fresh_world.booked(cancelled)["reference"])
-        assert fresh_world.http.get("/_ledger/summary").json() == {"shipments": {"rows": 4, "keys": 2, "twice": 1}}
+        summary = fresh_world.http.get("/_ledger/summary").json()
+        assert summary["shipments"] == {"rows": 4, "keys": 2, "twice": 1}
         assert len(fresh_world.http.get("/_ledger").json()["shipments"]) == 5
+
+
+def test_a_part_of_the_ledger_is_one_orders_or_one_customers(cashier: Cashier, bill: Bill, parcel: Parcel) -> None:
+    """An order has parcels, a customer has charges and refunds, and neither shows a stranger's."""
+    cashier.world.booked(parcel)
+    cashier.refund(cashier.paid(bill), bill.key)
+    cashier.refund(cashier.paid(Bill()), parcel.key)
+
+    def rows(**of: str) -> dict[str, int]:
+        return {kind: len(found) for kind, found in cashier.get("/_ledger", **of).items()}
+
+    assert rows(order_id=parcel.order_id) == {"charges": 0, "refunds": 0, "shipments": 1, "mails": 0}
+    assert rows(customer_id=bill.customer_id) == {"charges": 1, "refunds": 1, "shipments": 0, "mails": 0}
 
 
 def test_every_request_is_counted_and_told_apart() -> None:
@@ -46,7 +63,8 @@ def test_every_request_is_counted_and_told_apart() -> None:
         fresh_world.booked(parcel)
         fresh_world.found(parcel)
         report = fresh_world.http.get("/_requests", params={"target": "shipments"}).json()
-        row = {"target": "shipments", "key": parcel.key, "order_id": parcel.order_id, "fault": None}
+        row: dict[str, object] = {"target": "shipments", "key": parcel.key, "order_id": parcel.order_id}
+        row |= {"customer_id": None, "fault": None}
         assert report == {
             "count": 2,
             "requests": [row | {"method": "POST", "status": 201}, row | {"method": "GET", "status": 200}],

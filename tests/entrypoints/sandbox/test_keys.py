@@ -85,6 +85,15 @@ def test_a_key_ages_out_by_itself(parcel: Parcel) -> None:
         until(lambda: forgetful_world.booked(parcel) != first)
 
 
+def test_a_failure_may_stay_under_its_key(world: World, parcel: Parcel) -> None:
+    """`replayed_500` books nothing now and nothing later: whoever repeats the key gets the failure again."""
+    world.script("replayed_500", parcel.order_id)
+    answers = [world.book(parcel) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [500, 500]
+    assert answers[0].content == answers[1].content
+    assert world.ledger(parcel) == []
+
+
 def test_without_keys_each_request_books(keyless_world: World, parcel: Parcel) -> None:
     """A carrier that honours no keys books as often as it is asked, with whatever body."""
     references = {keyless_world.booked(parcel)["reference"] for _ in range(2)}
