@@ -11,6 +11,7 @@ from domain.errors import Malformed
 # 19 digits hold every 64-bit number. No sign, space, point, exponent, or digits of other scripts: all of them are
 # read by `int` or `float`, and each would let 1e3 or １２ pass for what it may not have meant.
 _WHOLE_NUMBER: Final = re.compile(r"[0-9]{1,19}")
+_SIGNED_NUMBER: Final = re.compile(r"-?[0-9]{1,19}")
 
 
 def _as_it_is(row: dict[str, Any]) -> dict[str, Any]:
@@ -24,6 +25,7 @@ class Columns:
     required: Sequence[str]
     optional: Sequence[str] = ()
     whole_numbers: Collection[str] = ()
+    signed_numbers: Collection[str] = ()
     shape: Callable[[dict[str, Any]], dict[str, Any]] = _as_it_is
 
     def check_header(self, header: Sequence[str]) -> None:
@@ -59,6 +61,9 @@ class Columns:
         for name in self.whole_numbers:
             if name in row:
                 row[name] = _whole_number(name, row[name])
+        for name in self.signed_numbers:
+            if name in row:
+                row[name] = _signed_number(name, row[name])
         self._check_required(row)
         return self.shape(row)
 
@@ -79,5 +84,11 @@ def _printable(name: str) -> str:
 
 def _whole_number(column: str, cell: str) -> int:
     if not _WHOLE_NUMBER.fullmatch(cell):
+        raise Malformed(column, f"must be a whole number of at most 19 plain digits, not {reprlib.repr(cell)}")
+    return int(cell)
+
+
+def _signed_number(column: str, cell: str) -> int:
+    if not _SIGNED_NUMBER.fullmatch(cell):
         raise Malformed(column, f"must be a whole number of at most 19 plain digits, not {reprlib.repr(cell)}")
     return int(cell)

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, Final
 
 from adapters.files.columns import Columns
-from adapters.files.records import Format, Record, read_records
-from domain.errors import Malformed
+from adapters.files.records import Format, Record, checked, read_records
 
 COLUMNS: Final = Columns(
     required=("customer_id",),
@@ -24,16 +23,4 @@ def customers(
 
     Raises: Malformed, before the first record, when the file cannot be read as a whole.
     """
-    for record in read_records(stream, format=format, encoding=encoding, columns=COLUMNS):
-        yield _checked(record)
-
-
-def _checked(record: Record) -> Record:
-    """The record, if it tells of one customer and nothing that we would drop unread."""
-    if isinstance(record.members, Malformed):
-        return record
-    try:
-        COLUMNS.check_members(record.members)
-    except Malformed as wrong:
-        return Record(record.line, wrong)
-    return record
+    return checked(read_records(stream, format=format, encoding=encoding, columns=COLUMNS), COLUMNS)

@@ -60,3 +60,15 @@ def _rewindable(stream: BinaryIO) -> Iterator[BinaryIO]:
     with SpooledTemporaryFile(max_size=MAX_SPOOLED_BYTES) as spool:
         shutil.copyfileobj(stream, spool)
         yield cast(BinaryIO, spool)
+
+
+def checked(records: Iterator[Record], columns: Columns) -> Iterator[Record]:
+    """The records, each only if it tells all that is required, and nothing that we would drop unread."""
+    for record in records:
+        try:
+            if not isinstance(record.members, Malformed):
+                columns.check_members(record.members)
+        except Malformed as wrong:
+            yield Record(record.line, wrong)
+        else:
+            yield record

@@ -10,11 +10,14 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
 
+from adapters.postgres.billing import PostgresBillBook, PostgresPlanBook
 from adapters.postgres.customers import PostgresCustomerBook
 from adapters.postgres.dead_letters import PostgresDeadLetters
 from adapters.postgres.operations import PostgresOperationBook
 from adapters.postgres.orders import PostgresEventInbox, PostgresOrderBook
+from adapters.postgres.payments import PostgresRefundBook
 from adapters.postgres.points import PostgresPointLedger
+from adapters.postgres.workers import PostgresWorkerBook
 from domain.errors import LostRace, Unavailable
 
 T = TypeVar("T")
@@ -41,7 +44,11 @@ class PostgresBooks:
         self.inbox = PostgresEventInbox(connection)
         self.customers = PostgresCustomerBook(connection)
         self.ledger = PostgresPointLedger(connection)
+        self.plans = PostgresPlanBook(connection)
+        self.bills = PostgresBillBook(connection)
+        self.refunds = PostgresRefundBook(connection)
         self.operations = PostgresOperationBook(connection)
+        self.workers = PostgresWorkerBook(connection)
         self.dead_letters = PostgresDeadLetters(connection)
 
 

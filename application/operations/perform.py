@@ -161,7 +161,7 @@ class PerformOperations:
                 case Finding.RUNNING:
                     step = self._step(operation, Answer(Outcome.RUNNING, look_up.reason, look_up.result))
                 case Finding.REFUSED:
-                    step = self._step(operation, Answer(Outcome.REFUSED, look_up.reason))
+                    step = self._step(operation, Answer(Outcome.REFUSED, look_up.reason, look_up.result))
                 case Finding.FLAGGED:
                     step = self._step(operation, Answer(Outcome.FLAGGED, look_up.reason))
                 case Finding.NO_ANSWER:

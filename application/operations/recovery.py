@@ -72,7 +72,7 @@ class ReconcileUnknowns:
                 case Finding.FOUND:
                     step = Step(State.COMPLETED, look_up.reason or FOUND, look_up.result)
                 case Finding.REFUSED:
-                    step = Step(State.REFUSED, look_up.reason)
+                    step = Step(State.REFUSED, look_up.reason, look_up.result)
                 case Finding.FLAGGED:
                     step = Step(operation.state, look_up.reason, flagged=True)
                 case Finding.NO_ANSWER:

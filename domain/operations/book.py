@@ -61,6 +61,10 @@ class OperationBook(Protocol):
         """Writes what a look-up found of operations still waiting for a person. Returns: the keys written."""
         ...
 
+    def hasten(self, key: str) -> None:
+        """Makes what waits for its time, or for a person, due for another look now."""
+        ...
+
     def get(self, key: str, *, lock: bool = False) -> Operation | None: ...
 
     def get_each(self, keys: Sequence[str]) -> Mapping[str, Operation]:

@@ -34,6 +34,9 @@ KINDS: Final[Mapping[str, KindPolicy]] = {
     "point-grant": _same(Policy.IN_TRANSACTION),
     "point-reversal": _same(Policy.IN_TRANSACTION),
     "order-event": _same(Policy.IN_TRANSACTION),
+    "bill": _same(Policy.IN_TRANSACTION),
+    "billing": KindPolicy(Policy.PROVIDER_KEY, Policy.CONFIRM),
+    "refund": KindPolicy(Policy.PROVIDER_KEY, Policy.CONFIRM),
     "shipment-request": KindPolicy(Policy.PROVIDER_KEY, Policy.CONFIRM),
     "shipment-cancel": KindPolicy(Policy.PROVIDER_KEY, Policy.CONFIRM),
 }

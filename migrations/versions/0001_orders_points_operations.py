@@ -1,6 +1,6 @@
 """Orders, points, operations: the tables of the main job.
 
-Frozen SQL: `adapters/postgres/tables.py` says the same in SQLAlchemy's words, and a test compares the two.
+Frozen SQL: `adapters/postgres/tables` says the same in SQLAlchemy's words, and a test compares the two.
 """
 
 from typing import Final

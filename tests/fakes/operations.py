@@ -214,6 +214,11 @@ class InMemoryOperationBook:
         detail = evidence if step.reason is None else f"{step.reason}; {evidence}"
         self._decisions.append(DecisionMade(key, self._clock.now(), by, step.state, detail))
 
+    def hasten(self, key: str) -> None:
+        operation = self.operations.get(key)
+        if operation is not None and operation.state in (State.READY, State.NEEDS_CONFIRMATION):
+            self.operations[key] = replace(operation, next_at=min(_next_at(operation), self._clock.now()))
+
     def get(self, key: str, *, lock: bool = False) -> Operation | None:
         return self.operations.get(key)
 

@@ -8,16 +8,19 @@ from typing import TypeVar
 
 from application.transactions import Clock
 from domain.errors import LostRace, Unavailable
+from tests.fakes.billing import InMemoryBillBook, InMemoryPlanBook
 from tests.fakes.customers import InMemoryCustomerBook
 from tests.fakes.messages import InMemoryDeadLetters
 from tests.fakes.operations import InMemoryOperationBook
 from tests.fakes.orders import InMemoryEventInbox, InMemoryOrderBook
+from tests.fakes.payments import InMemoryRefundBook
 from tests.fakes.points import InMemoryPointLedger
+from tests.fakes.workers import InMemoryWorkerBook
 
 T = TypeVar("T")
 
-# One race lost and one answer lost; nobody else can move while a unit runs, so a race lost again is lost for ever.
-RUNS = 3
+# Three races lost, as a test scripts them; nobody else can move while a unit runs, so one lost again is lost for ever.
+RUNS = 4
 
 _open: ContextVar[bool] = ContextVar("in_memory_transaction_open", default=False)
 
@@ -31,6 +34,10 @@ class InMemoryBooks:
         self.customers = InMemoryCustomerBook()
         self.ledger = InMemoryPointLedger(clock, self.customers)
         self.operations = InMemoryOperationBook(clock)
+        self.plans = InMemoryPlanBook()
+        self.bills = InMemoryBillBook(clock, self.customers, self.plans, self.operations)
+        self.refunds = InMemoryRefundBook(self.bills, self.operations)
+        self.workers = InMemoryWorkerBook(clock)
         self.dead_letters = InMemoryDeadLetters(clock)
 
 
@@ -48,6 +55,7 @@ class InMemoryTransactions:
         self._clock = clock
         self._turn = threading.Lock()
         self._answer_is_lost = False
+        self._races_to_lose = 0
 
     def run(self, work: Callable[[InMemoryBooks], T]) -> T:
         self.assert_none_open()
@@ -70,6 +78,9 @@ class InMemoryTransactions:
             try:
                 draft = copy.deepcopy(self.books, {id(self._clock): self._clock})
                 result = work(draft)
+                if self._races_to_lose:
+                    self._races_to_lose -= 1
+                    raise LostRace("scripted")
                 self.books = draft
                 return result
             finally:
@@ -78,6 +89,10 @@ class InMemoryTransactions:
     def lose_next_answer(self) -> None:
         """The next COMMIT happens, but its answer never arrives: the unit runs a second time."""
         self._answer_is_lost = True
+
+    def lose_next_races(self, times: int) -> None:
+        """The next unit is undone at its end that many times, as by serialization failures, and runs again."""
+        self._races_to_lose = times
 
     def assert_none_open(self) -> None:
         if _open.get():

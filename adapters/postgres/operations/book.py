@@ -1,7 +1,7 @@
 """`OperationBook` on the tables operations, operation_attempts and operation_decisions."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection, Row
 
@@ -9,6 +9,8 @@ from adapters.postgres.operations import statements as sql
 from adapters.postgres.wake import WAKE
 from domain.canonical import canonical_json
 from domain.operations import NewOperation, Operation, Registration, State, Step
+
+_FIELDS: Final = [column.strip() for column in sql.COLUMNS.split(",")]
 
 
 class PostgresOperationBook:
@@ -57,10 +59,10 @@ class PostgresOperationBook:
     ) -> Sequence[Operation]:
         mine = self._connection.execute(sql.CLAIMED_BEFORE, {"worker": worker, "kind": kind}).all()
         if mine:
-            return [_operation(row) for row in mine]
+            return [operation_of(row) for row in mine]
         claim = {"kind": kind, "limit": limit, "lease_seconds": lease_seconds, "worker": worker}
         rows = self._connection.execute(sql.CLAIM, {**claim, "max_attempts": max_attempts, "key": key})
-        claimed = [operation for row in rows if (operation := _operation(row)).state is State.PROCESSING]
+        claimed = [operation for row in rows if (operation := operation_of(row)).state is State.PROCESSING]
         if claimed:
             self._connection.execute(sql.NOTE_ATTEMPTS, {**_fence(claimed), "worker": worker})
         return claimed
@@ -69,7 +71,7 @@ class PostgresOperationBook:
         if not operations:
             return []
         rows = self._connection.execute(sql.GATE, {**_fence(operations), "outlasting_seconds": outlasting_seconds})
-        gated = [_operation(row) for row in rows]
+        gated = [operation_of(row) for row in rows]
         self._connection.execute(sql.NOTE_SENT, _fence(gated))
         return gated
 
@@ -93,11 +95,11 @@ class PostgresOperationBook:
         return self._connection.execute(sql.SETTLE, {**_columns(steps), "expected": expected}).scalars().all()
 
     def expired(self, limit: int) -> Sequence[Operation]:
-        return [_operation(row) for row in self._connection.execute(sql.EXPIRED, {"limit": limit})]
+        return [operation_of(row) for row in self._connection.execute(sql.EXPIRED, {"limit": limit})]
 
     def unconfirmed(self, kinds: Sequence[str], limit: int) -> Sequence[Operation]:
         rows = self._connection.execute(sql.UNCONFIRMED, {"kinds": list(kinds), "limit": limit})
-        return [_operation(row) for row in rows]
+        return [operation_of(row) for row in rows]
 
     def decide(self, key: str, expected: State, step: Step, *, by: str, evidence: str) -> bool:
         values = {
@@ -118,15 +120,21 @@ class PostgresOperationBook:
         note = {"key": key, "expected": expected, "state": step.state, "reason": step.reason}
         self._connection.execute(sql.NOTE_DECISION, {**note, "by": by, "evidence": evidence})
 
+    def hasten(self, key: str) -> None:
+        self._connection.execute(sql.HASTEN, {"key": key})
+        self._connection.execute(WAKE)
+
     def get(self, key: str, *, lock: bool = False) -> Operation | None:
         row = self._connection.execute(sql.GET_LOCKED if lock else sql.GET, {"key": key}).one_or_none()
-        return None if row is None else _operation(row)
+        return None if row is None else operation_of(row)
 
     def get_each(self, keys: Sequence[str]) -> Mapping[str, Operation]:
-        return {row.key: _operation(row) for row in self._connection.execute(sql.GET_EACH, {"keys": list(keys)})}
+        return {row.key: operation_of(row) for row in self._connection.execute(sql.GET_EACH, {"keys": list(keys)})}
 
     def of_subject(self, kind: str, subject: str) -> Sequence[Operation]:
-        return [_operation(row) for row in self._connection.execute(sql.OF_SUBJECT, {"kind": kind, "subject": subject})]
+        return [
+            operation_of(row) for row in self._connection.execute(sql.OF_SUBJECT, {"kind": kind, "subject": subject})
+        ]
 
     def find(
         self,
@@ -137,7 +145,7 @@ class PostgresOperationBook:
         limit: int | None = None,
     ) -> Sequence[Operation]:
         asked = {"states": [str(state) for state in states], "kinds": list(kinds), "subject": subject, "limit": limit}
-        return [_operation(row) for row in self._connection.execute(sql.FIND, asked)]
+        return [operation_of(row) for row in self._connection.execute(sql.FIND, asked)]
 
     def due(self, kinds: Sequence[str]) -> Mapping[str, int]:
         return {row.kind: row[1] for row in self._connection.execute(sql.DUE, {"kinds": list(kinds)})}
@@ -169,5 +177,7 @@ def _columns(steps: Sequence[tuple[Operation, Step]]) -> dict[str, list[object]]
     }
 
 
-def _operation(row: Row[Any]) -> Operation:
-    return Operation(**{**row._mapping, "state": State(row.state)})
+def operation_of(row: Row[Any]) -> Operation:
+    """The operation among a row's columns."""
+    columns = row._mapping
+    return Operation(**{**{name: columns[name] for name in _FIELDS}, "state": State(row.state)})

@@ -12,7 +12,7 @@ COLUMNS: Final = """
     key, kind, subject, number, request, state, epoch, attempts, first_sent_at, sent_at, next_at, reason, result,
     flagged, worker_deaths, created_at
 """
-_RETURNED: Final = ", ".join(f"operation.{column.strip()}" for column in COLUMNS.split(","))
+OF_OPERATION: Final = ", ".join(f"operation.{column.strip()}" for column in COLUMNS.split(","))
 _FENCED: Final = "unnest(CAST(:keys AS text[]), CAST(:epochs AS int[])) AS mine (key, epoch)"
 
 REGISTER: Final = text(
@@ -80,7 +80,7 @@ CLAIM: Final = text(
         sent_at = NULL
     FROM due, clock
     WHERE operation.key = due.key
-    RETURNING {_RETURNED}
+    RETURNING {OF_OPERATION}
     """
 )
 # A claim whose COMMIT was answered by silence: it is this claimant's if its name stands there.
@@ -106,7 +106,7 @@ GATE: Final = text(
     SET sent_at = coalesce(operation.sent_at, clock.now), first_sent_at = coalesce(operation.first_sent_at, clock.now)
     FROM open, clock
     WHERE operation.key = open.key
-    RETURNING {_RETURNED}
+    RETURNING {OF_OPERATION}
     """
 )
 NOTE_SENT: Final = text(
@@ -165,6 +165,11 @@ UNCONFIRMED: Final = text(
       AND next_at <= ikkai_now()
     ORDER BY next_at LIMIT :limit
     """
+)
+
+HASTEN: Final = text(
+    "UPDATE operations SET next_at = ikkai_now() WHERE key = :key AND state IN ('ready', 'needs_confirmation')"
+    " AND next_at > ikkai_now()"
 )
 
 DECIDE: Final = text(

@@ -1,0 +1,204 @@
+"""Money: charged once per bill, given back once per refund, never more than was paid."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from application.operations import OperationBooks
+from application.transactions import Transactions
+from domain.billing.periods import billing_month
+from domain.errors import Conflict, LostRace, Malformed, Refused
+from domain.keys import identifier
+from domain.money import MAX_AMOUNT
+from domain.operations import Answer, LookUp, Operation, OperationBook, Policy, Registration
+from domain.payments import ADOPTED, CHARGE, REFUND, Notice, Refund, RefundBook, RefundState, further, joined, refund_of
+
+
+class PaymentGateway(Protocol):
+    """The payment provider. Each call ends by its deadline with a sorted answer; none raises for what it does.
+
+    Shape: the frozen requests of `domain.payments.ChargeRequest` and `Refund`.
+    Units: `began` in seconds of the monotonic clock, from when the deadline counts: from before the gate.
+    """
+
+    def charge_each(self, charges: Sequence[Operation], *, began: float) -> Sequence[Answer]:
+        """Charges stored payment methods, each under its key; what an attempt replaces is cancelled there first.
+
+        Result: `reference`, the provider's id (of a declined one, too), and `status` in its words.
+        """
+        ...
+
+    def look_up_charges(self, charges: Sequence[Operation]) -> Sequence[LookUp]:
+        """What the provider knows of charges asked for before, by our key, from its own list."""
+        ...
+
+    def refund_each(self, refunds: Sequence[Operation], *, began: float) -> Sequence[Answer]:
+        """Gives money back, or stops a charge that is still being processed, each under its key.
+
+        Result: `reference` and `status`; RUNNING while the provider has it pending.
+        """
+        ...
+
+    def look_up_refunds(self, refunds: Sequence[Operation]) -> Sequence[LookUp]:
+        """What the provider knows of refunds asked for before, by our key, from its own list."""
+        ...
+
+
+class RefundBooks(Protocol):
+    """The books that refunds write."""
+
+    @property
+    def refunds(self) -> RefundBook: ...
+    @property
+    def operations(self) -> OperationBook: ...
+
+
+class ChargePerformer:
+    """Performs `billing`: one charge each at the provider."""
+
+    kind = CHARGE
+
+    def __init__(self, gateway: PaymentGateway, policy: Policy) -> None:
+        self._gateway = gateway
+        self.policy = policy
+
+    def foregone(self, books: OperationBooks, operations: Sequence[Operation]) -> Mapping[str, Answer]:
+        return {}
+
+    def call_each(self, operations: Sequence[Operation], *, began: float) -> Sequence[Answer]:
+        return self._gateway.charge_each(operations, began=began)
+
+    def look_up_each(self, operations: Sequence[Operation]) -> Sequence[LookUp]:
+        return self._gateway.look_up_charges(operations)
+
+
+class RefundPerformer:
+    """Performs `refund`: money that goes back, or a charge that is stopped."""
+
+    kind = REFUND
+
+    def __init__(self, gateway: PaymentGateway, policy: Policy) -> None:
+        self._gateway = gateway
+        self.policy = policy
+
+    def foregone(self, books: OperationBooks, operations: Sequence[Operation]) -> Mapping[str, Answer]:
+        return {}
+
+    def call_each(self, operations: Sequence[Operation], *, began: float) -> Sequence[Answer]:
+        return self._gateway.refund_each(operations, began=began)
+
+    def look_up_each(self, operations: Sequence[Operation]) -> Sequence[LookUp]:
+        return self._gateway.look_up_refunds(operations)
+
+
+class RequestRefund:
+    """Asks for money to go back, once per refund id and never more than was paid."""
+
+    def __init__(self, transactions: Transactions[RefundBooks]) -> None:
+        self._transactions = transactions
+
+    def execute(self, refund_id: object, customer_id: object, month: object, amount: object = None) -> Refund:
+        """Asking again under the same id answers with the refund that is stored. No amount means what remains.
+
+        Raises: Malformed naming the field, Conflict for an id known with other content, Refused where the charge is not
+        paid or less remains.
+        """
+        refund = identifier("refund_id", refund_id)
+        if refund.startswith(ADOPTED):
+            raise Malformed("refund_id", f"must not begin with {ADOPTED}")
+        customer, which = identifier("customer_id", customer_id), str(billing_month("month", month))
+        asked = None if amount is None else _amount(amount)
+        return self._transactions.run(lambda books: _asked_for(books, refund, customer, which, asked))
+
+    def get(self, refund_id: object) -> Refund:
+        """Raises: Refused for an unknown id."""
+        known = identifier("refund_id", refund_id)
+
+        def read(books: RefundBooks) -> Refund:
+            refund = books.refunds.get(known)
+            if refund is None:
+                raise Refused(f"no refund {known} is known", field="refund_id")
+            return refund
+
+        return self._transactions.run(read)
+
+
+def _amount(amount: object) -> int:
+    if isinstance(amount, bool) or not isinstance(amount, int) or not 1 <= amount <= MAX_AMOUNT:
+        raise Malformed("amount", f"must be a whole number of minor units from 1 to {MAX_AMOUNT}")
+    return amount
+
+
+def _asked_for(books: RefundBooks, refund_id: str, customer_id: str, month: str, amount: int | None) -> Refund:
+    known = books.refunds.get(refund_id)
+    if known is not None:
+        return _answered(known, customer_id, month, amount)
+    charge = books.refunds.charge(customer_id, month, lock=True)
+    known = books.refunds.get(refund_id)  # asked again under the lock: the same request may have been quicker
+    if known is not None:
+        return _answered(known, customer_id, month, amount)
+    if charge is None:
+        raise Refused(f"customer {customer_id} was not charged for {month}", field="month")
+    new = refund_of(charge, joined(books.refunds.of_charge(customer_id, month)), refund_id, amount)
+    if not books.refunds.add(new):
+        raise LostRace("this refund id was taken meanwhile, for another charge")
+    if books.operations.register_each([new.as_operation(str(charge.reference))])[0] is Registration.CONFLICT:
+        raise Conflict(f"{new.key} is known with other content")
+    return new
+
+
+def _answered(known: Refund, customer_id: str, month: str, amount: int | None) -> Refund:
+    if (known.customer_id, known.month) != (customer_id, month) or amount not in (None, known.money.amount):
+        told = f"{known.money.amount} {known.money.currency} of {known.month} to {known.customer_id}"
+        raise Conflict(f"refund {known.refund_id} is known with other content: {told}")
+    return known
+
+
+class TakeNotice:
+    """Takes in what the provider tells by itself; late, repeated and out of order notices end alike."""
+
+    def __init__(self, transactions: Transactions[RefundBooks]) -> None:
+        self._transactions = transactions
+
+    def execute(self, notice: Notice) -> bool:
+        """Returns: whether it was about anything of ours."""
+        return self._transactions.run(lambda books: _taken(books, notice))
+
+
+def _taken(books: RefundBooks, notice: Notice) -> bool:
+    if notice.key is not None:
+        books.operations.hasten(notice.key)  # of a charge, only our own look-up is believed
+    if notice.kind != REFUND:
+        return notice.key is not None and books.operations.get(notice.key) is not None
+    known = None if notice.key is None else books.refunds.by_key(notice.key)
+    if known is None or known.reference not in (None, notice.reference):
+        return _adopted(books, notice)  # made by hand at the provider, or a second one that it made of ours
+    books.refunds.charge(known.customer_id, known.month, lock=True)
+    known = books.refunds.get(known.refund_id)
+    if known is not None and notice.state is not None:
+        books.refunds.hear(replace(known, reference=notice.reference, state=further(known.state, notice.state)))
+    return True
+
+
+def _adopted(books: RefundBooks, notice: Notice) -> bool:
+    charge = None if notice.charge is None else books.refunds.charge_by_reference(notice.charge)
+    if charge is None or notice.money is None:
+        return False
+    books.refunds.charge(charge.customer_id, charge.month, lock=True)
+    state = notice.state or RefundState.REQUESTED
+    for known in books.refunds.of_charge(charge.customer_id, charge.month):
+        if known.reference == notice.reference:  # whatever told us first
+            books.refunds.hear(replace(known, state=further(known.state, state)))
+            return True
+    books.refunds.add(
+        Refund(
+            f"{ADOPTED}{notice.reference}",
+            charge.customer_id,
+            charge.month,
+            notice.money,
+            state,
+            notice.reference,
+            origin="provider",
+        )
+    )
+    return True

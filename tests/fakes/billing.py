@@ -1,0 +1,300 @@
+"""What is billed, and the bills, in memory."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta, tzinfo
+from typing import Any
+
+from application.transactions import Clock
+from domain.billing.bills import Account, Bill, Carried, Line, LineKind, Settlement
+from domain.billing.book import MonthTally, StoredBill, Terms
+from domain.billing.periods import Days
+from domain.billing.plans import Item, Subscription
+from domain.calendar import Month, business_date
+from domain.customers import Customer
+from domain.errors import LostRace
+from domain.keys import billing_key
+from domain.operations import Operation, State
+from domain.payments import CHARGE
+from tests.fakes.customers import InMemoryCustomerBook
+from tests.fakes.operations import InMemoryOperationBook
+
+
+class InMemoryPlanBook:
+    """`PlanBook` over dictionaries; the book of bills writes down here what is on bills."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, Subscription] = {}
+        self.known_items: dict[str, Item] = {}
+        self.unsettled: set[str] = set()
+        self.billed_days: defaultdict[str, list[Days]] = defaultdict(list)
+        self.billed_in: dict[str, Month] = {}
+
+    def subscriptions(self, subscription_ids: Sequence[str]) -> Mapping[str, Subscription]:
+        return {one: self.known[one] for one in subscription_ids if one in self.known}
+
+    def items(self, item_ids: Sequence[str]) -> Mapping[str, Item]:
+        return {one: self.known_items[one] for one in item_ids if one in self.known_items}
+
+    def currencies(self, customer_ids: Sequence[str]) -> Mapping[str, str]:
+        priced: list[Subscription | Item] = [*self.known.values(), *self.known_items.values()]
+        return {one.customer_id: one.price.currency for one in priced if one.customer_id in customer_ids}
+
+    def billed_through(self, subscription_ids: Sequence[str]) -> Mapping[str, date]:
+        return {one: max(self.billed_days[one]).last for one in subscription_ids if self.billed_days[one]}
+
+    def save_subscriptions(self, subscriptions: Sequence[Subscription]) -> None:
+        for one in subscriptions:
+            self.known[one.subscription_id] = replace(self.known.get(one.subscription_id, one), end=one.end)
+            self.unsettled.add(one.subscription_id)
+
+    def add_items(self, items: Sequence[Item]) -> None:
+        for item in items:
+            assert item.item_id not in self.known_items, "nothing of a known item may change"
+            self.known_items[item.item_id] = item
+
+    def subscriptions_of(self, customer_id: str, month: Month) -> list[Subscription]:
+        """Those that may have days in the month's period, or days that are missing on earlier bills."""
+        since = month.plus(-1).first_day
+        found = [
+            one
+            for one in self.known.values()
+            if one.customer_id == customer_id
+            and one.start <= month.last_day
+            and (one.days.last >= since or one.subscription_id in self.unsettled)
+        ]
+        return sorted(found, key=lambda one: one.subscription_id)
+
+    def items_of(self, customer_id: str, month: Month) -> list[Item]:
+        """Those that are on no bill yet and may be on the month's."""
+        found = [
+            one
+            for one in self.known_items.values()
+            if one.customer_id == customer_id and one.item_id not in self.billed_in and one.date <= month.last_day
+        ]
+        return sorted(found, key=lambda one: (one.date, one.item_id))
+
+    def has_anything_to_bill(self, customer_id: str) -> bool:
+        return any(one.customer_id == customer_id for one in self.known.values()) or any(
+            one.customer_id == customer_id and one.item_id not in self.billed_in for one in self.known_items.values()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedBill:
+    """A bill as it was stored, its number, its newest charge, and the month it was carried to."""
+
+    bill: Bill
+    year: int
+    number: int
+    attempt: int
+    charge_key: str | None
+    carried_to: Month | None = None
+
+    @property
+    def is_carried_nowhere(self) -> bool:
+        return self.bill.settlement is Settlement.CARRIED and self.carried_to is None
+
+
+class InMemoryBillBook:
+    """`BillBook` over dictionaries; whoever runs the unit holds every lock there is."""
+
+    def __init__(
+        self, clock: Clock, customers: InMemoryCustomerBook, plans: InMemoryPlanBook, operations: InMemoryOperationBook
+    ) -> None:
+        self._clock = clock
+        self._customers = customers
+        self._plans = plans
+        self._operations = operations
+        self._runs: dict[Month, Terms] = {}
+        self._last_numbers: Counter[int] = Counter()
+        self.issued: dict[tuple[str, Month], IssuedBill] = {}
+
+    def open_run(self, month: Month, terms: Terms) -> Terms:
+        return self._runs.setdefault(month, terms)
+
+    def terms(self, month: Month) -> Terms | None:
+        return self._runs.get(month)
+
+    def closing_day(self, customer_ids: Sequence[str]) -> int | None:
+        days = [
+            one.closing_day
+            for one in self._among(customer_ids)
+            if self._plans.has_anything_to_bill(one.customer_id) or self._carried(one.customer_id)
+        ]
+        return max(days, default=None)
+
+    def unbilled(self, month: Month, *, after: str, limit: int, among: Sequence[str] = ()) -> Sequence[str]:
+        found = [
+            one.customer_id
+            for one in self._among(among)
+            if one.customer_id > after
+            and (one.customer_id, month) not in self.issued
+            and (
+                self._plans.subscriptions_of(one.customer_id, month)
+                or self._plans.items_of(one.customer_id, month)
+                or self._carried(one.customer_id, before=month)
+            )
+        ]
+        return found[:limit]
+
+    def billed(self, month: Month, among: Sequence[str] = ()) -> int:
+        return sum(of == month and (not among or whose in among) for whose, of in self.issued)
+
+    def accounts(self, month: Month, customer_ids: Sequence[str], *, lock: bool) -> Sequence[Account]:
+        asked = [one for one in self._among(customer_ids) if customer_ids]
+        return [self._account(one, month) for one in asked if (one.customer_id, month) not in self.issued]
+
+    def _account(self, customer: Customer, month: Month) -> Account:
+        known = self._plans.subscriptions_of(customer.customer_id, month)
+        return Account(
+            customer.customer_id,
+            customer.closing_day,
+            customer.payment_method,
+            customer.payment_customer,
+            known,
+            self._plans.items_of(customer.customer_id, month),
+            self._carried(customer.customer_id, before=month),
+            {of: one.bill.period for (whose, of), one in self.issued.items() if whose == customer.customer_id},
+            {one.subscription_id: self._plans.billed_days[one.subscription_id] for one in known},
+            frozenset(one.subscription_id for one in known if one.subscription_id in self._plans.unsettled),
+        )
+
+    def issue_each(self, bills: Sequence[Bill], zone: tzinfo) -> Sequence[str]:
+        year = business_date(self._clock.now(), zone).year
+        numbers = []
+        for bill in bills:
+            if (bill.customer_id, bill.month) in self.issued:
+                raise LostRace("a bill of this month appeared meanwhile")
+            self._last_numbers[year] += 1
+            key = billing_key(bill.customer_id, str(bill.month)) if bill.settlement is Settlement.CHARGE else None
+            issued = IssuedBill(bill, year, self._last_numbers[year], 0 if key is None else 1, key)
+            self.issued[bill.customer_id, bill.month] = issued
+            self._write_down(bill)
+            numbers.append(_number(issued))
+        return numbers
+
+    def _write_down(self, bill: Bill) -> None:
+        for line in bill.lines:
+            match line.kind:
+                case LineKind.ITEM:
+                    assert line.source not in self._plans.billed_in, "no item is ever billed twice"
+                    self._plans.billed_in[line.source] = bill.month
+                case LineKind.CARRIED:
+                    of = (bill.customer_id, Month.parse("month", line.source))
+                    self.issued[of] = replace(self.issued[of], carried_to=bill.month)
+                case LineKind.SUBSCRIPTION | LineKind.ARREARS:
+                    assert line.days is not None
+                    billed = self._plans.billed_days[line.source]
+                    assert not any(line.days.within(days) for days in billed), "no day is ever billed twice"
+                    billed.append(line.days)
+        for one in self._plans.subscriptions_of(bill.customer_id, bill.month):
+            self._plans.unsettled.discard(one.subscription_id)
+
+    def get(self, customer_id: str, month: Month, *, lock: bool = False) -> StoredBill | None:
+        issued = self.issued.get((customer_id, month))
+        return None if issued is None else self._stored(issued)
+
+    def of_customer(self, customer_id: str) -> Sequence[StoredBill]:
+        return [self._stored(self.issued[one]) for one in sorted(self.issued) if one[0] == customer_id]
+
+    def lines(self, customer_id: str) -> Sequence[Mapping[str, Any]]:
+        bills = [self.issued[one].bill for one in sorted(self.issued) if one[0] == customer_id]
+        return [
+            _shown(bill, line, tax) for bill in bills for line, tax in zip(bill.lines, bill.taxes.shares, strict=True)
+        ]
+
+    def note_attempt(self, customer_id: str, month: Month, attempt: int, charge_key: str) -> None:
+        issued = self.issued[customer_id, month]
+        self.issued[customer_id, month] = replace(issued, attempt=attempt, charge_key=charge_key)
+
+    def tally(self, month: Month) -> MonthTally:
+        bills = self._of(month)
+        totals: Counter[str] = Counter()
+        states: Counter[State] = Counter()
+        for one in bills:
+            if (charge := self._charge(one)) is not None:
+                totals[one.bill.total.currency] += one.bill.total.amount
+                states[charge.state] += 1
+        return MonthTally(
+            bills=len(bills),
+            charged=states[State.COMPLETED],
+            declined=states[State.REFUSED],
+            needs_confirmation=states[State.NEEDS_CONFIRMATION],
+            parked=states[State.PARKED],
+            open=states[State.READY] + states[State.PROCESSING],
+            settled=sum(one.bill.settlement is Settlement.NOTHING for one in bills),
+            carried=sum(one.bill.settlement is Settlement.CARRIED for one in bills),
+            totals=totals,
+        )
+
+    def totals(self, month: Month, *, after: str, limit: int) -> Sequence[tuple[str, int, str]]:
+        bills = [one.bill for one in self._of(month) if one.bill.customer_id > after]
+        return [(one.customer_id, one.total.amount, one.total.currency) for one in bills[:limit]]
+
+    def waiting(self, month: Month, limit: int) -> Sequence[StoredBill]:
+        asked = (State.REFUSED, State.NEEDS_CONFIRMATION, State.PARKED)
+        stored = [self._stored(one) for one in self._of(month)]
+        return [one for one in stored if one.operation is not None and one.operation.state in asked][:limit]
+
+    def is_charging(self, month: Month, within_seconds: float) -> bool:
+        soon = self._clock.now() + timedelta(seconds=within_seconds)
+        charges = [charge for one in self._of(month) if (charge := self._charge(one)) is not None]
+        return any(
+            one.kind == CHARGE
+            and (
+                one.state is State.PROCESSING
+                or (one.state is State.READY and one.next_at is not None and one.next_at <= soon)
+            )
+            for one in charges
+        )
+
+    def _among(self, customer_ids: Sequence[str]) -> list[Customer]:
+        """Of these, or of all where nobody is named, in the order of their ids."""
+        known = self._customers.customers
+        return [known[one] for one in sorted(known) if not customer_ids or one in customer_ids]
+
+    def _carried(self, customer_id: str, *, before: Month | None = None) -> list[Carried]:
+        return [
+            Carried(month, one.bill.total.amount, one.bill.total.currency)
+            for (whose, month), one in sorted(self.issued.items(), key=lambda issued: issued[0])
+            if whose == customer_id and one.is_carried_nowhere and (before is None or month < before)
+        ]
+
+    def _of(self, month: Month) -> list[IssuedBill]:
+        return [self.issued[one] for one in sorted(self.issued) if one[1] == month]
+
+    def _charge(self, issued: IssuedBill) -> Operation | None:
+        return None if issued.charge_key is None else self._operations.get(issued.charge_key)
+
+    def _stored(self, issued: IssuedBill) -> StoredBill:
+        bill = issued.bill
+        return StoredBill(
+            bill.customer_id,
+            str(bill.month),
+            _number(issued),
+            bill.total.amount,
+            bill.total.currency,
+            str(bill.settlement),
+            issued.attempt,
+            self._charge(issued),
+        )
+
+
+def _shown(bill: Bill, line: Line, tax: int) -> Mapping[str, Any]:
+    return {
+        "month": str(bill.month),
+        "text": line.text,
+        "source": line.source,
+        "first_day": None if line.days is None else line.days.first,
+        "last_day": None if line.days is None else line.days.last,
+        "amount": line.amount,
+        "tax_rate": line.tax.percent,
+        "tax_included": line.tax.included,
+        "tax": tax,
+    }
+
+
+def _number(issued: IssuedBill) -> str:
+    return f"{issued.year}-{issued.number:06}"
