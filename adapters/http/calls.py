@@ -1,30 +1,22 @@
 """Calls to a provider over HTTP: each ends by its deadline, either answered, or surely not sent, or of unknown fate."""
 
-import codecs
-import os
-import re
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import anyio
 import httpx
 
-from adapters.http.loop_thread import LoopThread, Switchboard
-from adapters.http.retry_after import retry_after_seconds
-from domain.errors import Malformed
-from domain.strict_json import read_json
+from adapters.conversations import Conversations
+from adapters.deadline import Deadline
+from adapters.loop_thread import KEEP_ALIVE_SECONDS
+from adapters.replies import MAX_BODY_BYTES, NoReply, Reply
+from adapters.retry_after import retry_after_seconds
 
 Item = TypeVar("Item")
 Said = TypeVar("Said")
-
-MAX_BODY_BYTES: Final = 1 << 20  # an answer about one parcel has some hundred bytes; more is no answer to us
-# What is sent with less of its deadline left would seldom be answered in time, and unknown is worse than not sent.
-LEAST_SHARE_TO_SEND: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,57 +27,6 @@ class Call:
     path: str
     headers: Mapping[str, str]
     body: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """One answer that arrived whole; nothing of it is believed yet."""
-
-    status: int
-    content_type: str
-    body: bytes
-    retry_after_seconds: float | None = None
-
-    def content(self) -> Mapping[str, Any] | None:
-        """The JSON object it says it carries, None if it does not.
-
-        A byte order mark is not JSON (RFC 8259, 8.1): it tells that something between us rewrote the answer.
-        """
-        media_type = self.content_type.partition(";")[0].strip().lower()
-        is_json = re.fullmatch(r"application/([\w.-]+\+)?json", media_type, re.ASCII)
-        if is_json is None or self.body.startswith(codecs.BOM_UTF8):
-            return None
-        try:
-            content = read_json(self.body)
-        except Malformed:
-            return None
-        return content if isinstance(content, dict) else None
-
-    def glimpse(self) -> str:
-        """Status, type and body, for people who ask why it was not believed; whoever shows it cuts and cleans it."""
-        return f"{self.status} {self.content_type or 'of no type'}: {self.body.decode(errors='replace')}"
-
-
-class NoReply(Exception):
-    """No whole answer. `was_sent` is false only where surely no byte of the request left us."""
-
-    def __init__(self, reason: str, *, was_sent: bool) -> None:
-        super().__init__(reason)
-        self.was_sent = was_sent
-
-
-@dataclass(frozen=True, slots=True)
-class Deadline:
-    """The end of everything that is said in one set of calls, waiting for one's turn included. Units: seconds."""
-
-    seconds: float
-    began: float
-
-    def left_seconds(self) -> float:
-        return self.began + self.seconds - time.monotonic()
-
-    def left_to_send_seconds(self) -> float:
-        return self.left_seconds() - self.seconds * LEAST_SHARE_TO_SEND
 
 
 class _Passage:
@@ -167,10 +108,7 @@ def _named(failure: Exception, *, was_sent: bool) -> str:
 
 
 class HttpCalls:
-    """The calls to one provider: sets of them from any thread, on one event loop per process.
-
-    The loop starts with the first call, so that a process may fork before; its child starts its own.
-    """
+    """The calls to one provider: sets of them from any thread, on one event loop per process."""
 
     def __init__(
         self,
@@ -184,9 +122,13 @@ class HttpCalls:
         self.base_url = (base_url or "").rstrip("/")
         self._max_retry_after_seconds = max_retry_after_seconds
         self._now = now
-        self._deadline_seconds = deadline_seconds
-        self._in_flight = in_flight
-        self._loops: dict[int, LoopThread] = {}
+        self._conversations = Conversations(
+            "http-calls",
+            partial(_opened, in_flight),
+            httpx.AsyncClient.aclose,
+            deadline_seconds=deadline_seconds,
+            in_flight=in_flight,
+        )
 
     def wait_seconds(self, retry_after: Sequence[str]) -> float | None:
         """How long these Retry-After headers ask us to wait, None if there is none that can be read."""
@@ -200,43 +142,27 @@ class HttpCalls:
         Whoever's turn does not come in time finds a line on which nothing can be sent any more.
         Returns: what each came to, in the order of the items.
         """
-        deadline = Deadline(self._deadline_seconds, time.monotonic() if began is None else began)
-        if not items:
-            return []
-        loop = self._loops.setdefault(os.getpid(), LoopThread(self._in_flight))
-        return loop.run(partial(self._converse_each, converse, items, deadline))
 
-    async def _converse_each(
-        self,
-        converse: Callable[[Line, Item], Awaitable[Said]],
-        items: Sequence[Item],
-        deadline: Deadline,
-        switchboard: Switchboard,
-    ) -> Sequence[Said]:
-        said: dict[int, Said] = {}
+        async def converse_one(client: httpx.AsyncClient, deadline: Deadline, item: Item) -> Said:
+            return await converse(Line(self, client, deadline), item)
 
-        async def converse_one(position: int, item: Item) -> None:
-            async with _turn(switchboard.turns, deadline):
-                said[position] = await converse(Line(self, switchboard.client, deadline), item)
-
-        async with anyio.create_task_group() as conversations:
-            for position, item in enumerate(items):
-                conversations.start_soon(converse_one, position, item)
-        return [said[position] for position in range(len(items))]
+        return self._conversations.hold_each(converse_one, items, began)
 
     def close(self) -> None:
         """Ends this process's loop; calls still under way are cut off."""
-        loop = self._loops.get(os.getpid())
-        if loop is not None:
-            loop.close()
+        self._conversations.close()
 
 
-@asynccontextmanager
-async def _turn(turns: anyio.Semaphore, deadline: Deadline) -> AsyncIterator[None]:
-    with anyio.move_on_after(deadline.left_seconds()) as waiting:
-        await turns.acquire()
-    try:
-        yield
-    finally:
-        if not waiting.cancelled_caught:
-            turns.release()
+async def _opened(in_flight: int) -> httpx.AsyncClient:
+    # httpx's default transport, not httpx-aiohttp: that one reports a server that hung up after reading our request
+    # as a connection that failed, which would count as surely not sent.
+    return httpx.AsyncClient(
+        timeout=None,  # httpx's are per operation: a dripping body outlasts them
+        follow_redirects=False,
+        trust_env=False,
+        limits=httpx.Limits(
+            max_connections=None,  # turns are the limit; a second queue would only wait unseen
+            max_keepalive_connections=in_flight,
+            keepalive_expiry=KEEP_ALIVE_SECONDS,
+        ),
+    )

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Final, TypeVar
+from typing import TypeVar
 from urllib.parse import quote
 
-from adapters.http.calls import Call, HttpCalls, Line, NoReply, Reply
+from adapters.http.calls import Call, HttpCalls, Line
 from adapters.http.shipping_answers import (
     CANCELLED,
     IN_PROGRESS,
@@ -19,9 +19,8 @@ from adapters.http.shipping_answers import (
     parcels_in,
     taken_on,
 )
+from adapters.replies import NoReply, Reply, one_line
 from domain.operations import Answer, Finding, LookUp, Operation, Outcome
-
-MAX_REASON_CHARACTERS: Final = 200  # a reason is a line in a list
 
 Said = TypeVar("Said", Answer, LookUp)
 
@@ -152,7 +151,7 @@ class HttpShippingGateway:
 
     def _presentable(self, all_said: Sequence[Said]) -> Sequence[Said]:
         """Reasons are stored, logged and shown: one short line each, our token never in it."""
-        return [replace(said, reason=_one_line(said.reason, self._token)) for said in all_said]
+        return [replace(said, reason=one_line(said.reason, self._token)) for said in all_said]
 
 
 def _without_reply(none: NoReply) -> Answer:
@@ -188,9 +187,3 @@ def _at_the_carrier(parcels: Sequence[CarriersParcel]) -> str:
     if not parcels:
         return "the carrier does not know this parcel"
     return "at the carrier: " + ", ".join(f"{parcel.reference} {parcel.status}".strip() for parcel in parcels)
-
-
-def _one_line(text: str, secret: str) -> str:
-    shown = (text.replace(secret, "…") if secret else text)[: 5 * MAX_REASON_CHARACTERS]
-    line = " ".join("".join(character if character.isprintable() else " " for character in shown).split())
-    return line if len(line) <= MAX_REASON_CHARACTERS else line[: MAX_REASON_CHARACTERS - 1] + "…"
