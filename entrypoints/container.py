@@ -3,9 +3,8 @@
 import os
 import socket
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from typing import Final
 
 from dependency_injector import containers, providers
 from sqlalchemy import Engine
@@ -16,6 +15,7 @@ from adapters.embedded import EmbeddedServers
 from adapters.embedded import EmbeddedServersUnavailable as ServersUnavailable
 from adapters.files.customers import customers
 from adapters.files.order_events import envelopes
+from adapters.files.plans import items, subscriptions
 from adapters.http.shipping import HttpShippingGateway
 from adapters.postgres.engine import open_engine
 from adapters.postgres.fitness import postgres_facts
@@ -24,37 +24,32 @@ from adapters.postgres.transactions import PostgresClock, PostgresTransactions
 from adapters.postgres.wake import PostgresWake
 from adapters.redis.fitness import redis_facts
 from adapters.redis.rings import RedisRings
+from adapters.stripe.notices import read_notice
+from adapters.stripe.payments import StripePaymentGateway
+from application.billing import CreateBills, ImportItems, ImportSubscriptions, ReadBills, RunBilling
 from application.customers import UpdateCustomers
 from application.dispatch import ORDER_EVENT, Dispatch, OwedWork, RingDueWork
 from application.messages import KeepDeadLetter, ReadDeadLetters
 from application.operations import (
     DecideOperation,
+    Performer,
     PerformOperations,
     ReadOperations,
     ReconcileUnknowns,
     SweepLeases,
+    Timing,
 )
 from application.orders import BATCH_EVENTS, AcceptOrderEvents, ApplyOrderEvents, ReadOrders, RetryOrderEvent
+from application.payments import RequestRefund, TakeNotice
 from application.points import GrantOrderPoints, ReadPoints
-from application.shipping import ReadShipments, RequestShipment, ShipmentCancelPerformer, ShipmentRequestPerformer
-from domain.operations import Policy, policy_of
-from domain.shipping import CANCEL, REQUEST
+from application.shipping import ReadShipments, RequestShipment
+from application.workers import TellOfWorkers, WorkOff
+from domain.operations import Policy
+from domain.payments import CHARGE, REFUND, Notice
 from entrypoints.settings import InvalidSettings, Settings
+from entrypoints.work import PARCELS_AT_ONCE, RING_ACTORS, Work, kinds_of_work
 
 __all__ = ["Container", "ServersUnavailable", "open_container", "take_migrations", "worker_name"]
-
-# Claimed together are so many times what is sent at once: fewer commits, and few enough for one lease where each
-# call takes a second.
-SENDS_PER_CLAIM: Final = 8
-# Parcels gated and sent at once: as many as the gateway has calls in flight. Where the carrier knows no keys a dead
-# worker leaves that many for a person to settle: then one by one.
-PARCELS_AT_ONCE: Final = 8
-
-RING_ACTORS: Final = {
-    ORDER_EVENT: "orders.apply_due_events",
-    REQUEST: "shipping.request_due_shipments",
-    CANCEL: "shipping.cancel_due_shipments",
-}
 
 
 def worker_name() -> str:
@@ -62,20 +57,43 @@ def worker_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
 
 
-def _policies(*, honours_keys: bool) -> dict[str, Policy]:
-    return {kind: policy_of(kind, honours_keys=honours_keys) for kind in (REQUEST, CANCEL)}
+def _ring_sets(work: Mapping[str, Work]) -> dict[str, int]:
+    return {ORDER_EVENT: BATCH_EVENTS, **{kind: one.per_claim for kind, one in work.items()}}
 
 
-def _per_claim(at_once: int) -> int:
-    return at_once * SENDS_PER_CLAIM
+def _policies(work: Mapping[str, Work]) -> dict[str, Policy]:
+    return {kind: one.performer.policy for kind, one in work.items()}
 
 
-def _ring_sets(per_claim: int) -> dict[str, int]:
-    return {ORDER_EVENT: BATCH_EVENTS, REQUEST: per_claim, CANCEL: per_claim}
+def _performers(work: Mapping[str, Work]) -> list[Performer]:
+    return [one.performer for one in work.values()]
 
 
-def _parcels_at_once(*, honours_keys: bool) -> int:
-    return PARCELS_AT_ONCE if honours_keys else 1
+def _work_off(
+    kind: str,
+    workers: TellOfWorkers,
+    perform: Mapping[str, PerformOperations],
+    sweep: SweepLeases,
+    work: Mapping[str, Work],
+) -> WorkOff:
+    return WorkOff(workers, perform[kind], sweep, per_claim=work[kind].per_claim)
+
+
+def _perform_each(
+    work: Mapping[str, Work], transactions: PostgresTransactions, timing: Timing, clock: PostgresClock, worker: str
+) -> dict[str, PerformOperations]:
+    return {
+        kind: PerformOperations(
+            transactions, one.performer, one.retry_policy, timing, clock, worker=worker, at_once=one.at_once
+        )
+        for kind, one in work.items()
+    }
+
+
+def _read_notice(settings: Settings, clock: PostgresClock, body: bytes, signature: str | None) -> Notice | None:
+    """What the provider signed with the secret we share, and when it did by the world's clock."""
+    secret = settings.stripe_webhook_secret.get_secret_value()
+    return read_notice(body, signature, secret, now=clock.now() - settings.clock_ahead)
 
 
 class Container(containers.DeclarativeContainer):
@@ -94,9 +112,7 @@ class Container(containers.DeclarativeContainer):
     schema_is_current = providers.Callable(is_current, engine)
 
     point_rules = settings.provided.point_rules
-    retry_policy = settings.provided.retry_policy
     timing = settings.provided.timing
-    policies = providers.Singleton(_policies, honours_keys=settings.provided.carrier_honours_keys)
 
     read_order_events = providers.Callable(envelopes)
     read_customers = providers.Callable(customers)
@@ -118,42 +134,42 @@ class Container(containers.DeclarativeContainer):
         in_flight=PARCELS_AT_ONCE,
         now=clock.provided.now,  # Retry-After may be a date, and one clock counts
     )
-    shipment_request_performer = providers.Singleton(
-        ShipmentRequestPerformer, shipping_gateway, policies.provided[REQUEST]
-    )
-    shipment_cancel_performer = providers.Singleton(
-        ShipmentCancelPerformer, shipping_gateway, policies.provided[CANCEL]
+    payment_gateway = providers.Singleton(
+        StripePaymentGateway,
+        settings.provided.stripe_api_base,
+        settings.provided.stripe_api_key.get_secret_value.call(),
+        deadline_seconds=settings.provided.call_deadline_seconds,
+        max_retry_after_seconds=settings.provided.retry_max_seconds,
+        in_flight=settings.provided.stripe_in_flight,
+        now=clock.provided.now,
+        clock_ahead=settings.provided.clock_ahead,
     )
     request_shipment = providers.Singleton(RequestShipment, transactions)
     read_shipments = providers.Singleton(ReadShipments, transactions)
 
     worker = providers.Singleton(worker_name)
-    parcels_at_once = providers.Singleton(_parcels_at_once, honours_keys=settings.provided.carrier_honours_keys)
-    parcels_per_claim = providers.Singleton(_per_claim, parcels_at_once)
-    perform_shipment_requests = providers.Singleton(
-        PerformOperations,
-        transactions,
-        shipment_request_performer,
-        retry_policy,
-        timing,
-        clock,
-        worker=worker,
-        at_once=parcels_at_once,
+    work = providers.Singleton(kinds_of_work, settings, shipping_gateway, payment_gateway)
+    perform = providers.Singleton(_perform_each, work, transactions, timing, clock, worker)
+    policies = providers.Singleton(_policies, work)
+    sweep_leases = providers.Singleton(SweepLeases, transactions, policies, settings.provided.carrier_retry_policy)
+    reconcile_unknowns = providers.Singleton(ReconcileUnknowns, transactions, providers.Singleton(_performers, work))
+    tell_of_workers = providers.Singleton(TellOfWorkers, transactions, worker)
+    work_off_charges = providers.Singleton(_work_off, CHARGE, tell_of_workers, perform, sweep_leases, work)
+    work_off_refunds = providers.Singleton(_work_off, REFUND, tell_of_workers, perform, sweep_leases, work)
+
+    read_subscriptions = providers.Callable(subscriptions)
+    read_items = providers.Callable(items)
+    import_subscriptions = providers.Singleton(ImportSubscriptions, transactions)
+    import_items = providers.Singleton(ImportItems, transactions)
+    read_bills = providers.Singleton(ReadBills, transactions)
+    create_bills = providers.Singleton(CreateBills, transactions, clock, settings.provided.billing_terms)
+    billing_runner = providers.Singleton(
+        RunBilling, transactions, create_bills, perform.provided[CHARGE], work_off_charges
     )
-    perform_shipment_cancels = providers.Singleton(
-        PerformOperations,
-        transactions,
-        shipment_cancel_performer,
-        retry_policy,
-        timing,
-        clock,
-        worker=worker,
-        at_once=parcels_at_once,
-    )
-    sweep_leases = providers.Singleton(SweepLeases, transactions, policies, retry_policy)
-    reconcile_unknowns = providers.Singleton(
-        ReconcileUnknowns, transactions, providers.List(shipment_request_performer, shipment_cancel_performer)
-    )
+    request_refund = providers.Singleton(RequestRefund, transactions)
+    take_notice = providers.Singleton(TakeNotice, transactions)
+    read_notice = providers.Callable(_read_notice, settings, clock)
+
     decide_operation = providers.Singleton(DecideOperation, transactions)
     read_operations = providers.Singleton(ReadOperations, transactions)
 
@@ -174,9 +190,9 @@ class Container(containers.DeclarativeContainer):
         RingDueWork,
         transactions,
         doorbell,
-        providers.Singleton(_ring_sets, parcels_per_claim),
+        providers.Singleton(_ring_sets, work),
     )
-    owed_work = providers.Singleton(OwedWork, transactions, (REQUEST, CANCEL))
+    owed_work = providers.Singleton(OwedWork, transactions, providers.Singleton(list, work))
     dispatch = providers.Singleton(Dispatch, ring_due_work, sweep_leases, reconcile_unknowns)
 
 

@@ -7,8 +7,9 @@ from typing import Final
 
 import typer
 
+from application.workers import Role
 from entrypoints.container import Container
-from entrypoints.processes import Stop, announce, log_to_stderr
+from entrypoints.processes import Stop, announce, log_to_stderr, told_alive
 from entrypoints.settings import read_process_settings
 
 POLL_SECONDS: Final = 1.0  # what a missed bell costs
@@ -28,10 +29,11 @@ def main() -> None:
     for work, seconds in ((dispatch.sweep, SWEEP_SECONDS), (dispatch.reconcile, RECONCILE_SECONDS)):
         threading.Thread(target=_repeat, args=(work, seconds, stop), daemon=True).start()
     announce({"ready": True})
-    while not stop.is_set:
-        dispatch.ring()
-        wake.wait(POLL_SECONDS)
-        time.sleep(REST_SECONDS)
+    with told_alive(container.tell_of_workers(), Role.DISPATCHER, stop):
+        while not stop.is_set:
+            dispatch.ring()
+            wake.wait(POLL_SECONDS)
+            time.sleep(REST_SECONDS)
     wake.close()
     container.engine().dispose()
 

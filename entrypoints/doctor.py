@@ -49,7 +49,12 @@ def examine(container: Container) -> list[dict[str, Any]]:
             _finding("Redis persistence", redis.append_only == "yes", redis.append_only, "set appendonly yes"),
         ]
     carrier = settings.carrier_url is not None
-    return [*findings, _finding("carrier", carrier, "none", f"set {PREFIX}CARRIER_URL; parcels wait until then")]
+    payments = bool(settings.stripe_api_key.get_secret_value())
+    return [
+        *findings,
+        _finding("carrier", carrier, "none", f"set {PREFIX}CARRIER_URL; parcels wait until then"),
+        _finding("payments", payments, "none", f"set {PREFIX}STRIPE_API_KEY; charges and refunds wait until then"),
+    ]
 
 
 def _finding(check: str, fit: bool, wrong: str, remedy: str) -> dict[str, Any]:

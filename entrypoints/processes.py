@@ -5,8 +5,13 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any, Final
+
+from application.workers import SEEN_SECONDS, Role, TellOfWorkers
+from domain.errors import Unavailable
 
 PARENT_CHECK_SECONDS: Final = 1.0
 
@@ -40,5 +45,23 @@ def announce(facts: Mapping[str, Any]) -> None:
 def log_to_stderr() -> None:
     """Logs as lines on stderr; what a library says of each call or message is left out: it quotes what is in them."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(process)d %(levelname)s %(name)s %(message)s")
-    for chatty in ("httpx", "alembic", "dramatiq"):
+    for chatty in ("httpx", "alembic", "dramatiq", "stripe"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
+
+
+@contextmanager
+def told_alive(tell: TellOfWorkers, role: Role, stop: Stop) -> Iterator[None]:
+    """Says every now and then that this process is alive, until it ends; the database may be away meanwhile."""
+
+    def say_so() -> None:
+        while not stop.is_set:
+            with suppress(Unavailable):
+                tell.seen(role)
+            time.sleep(SEEN_SECONDS)
+
+    threading.Thread(target=say_so, daemon=True).start()
+    try:
+        yield
+    finally:
+        with suppress(Unavailable):
+            tell.leave()

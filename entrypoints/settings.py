@@ -12,6 +12,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, TypeAdap
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from application.operations import Timing
+from domain.billing.book import Terms
+from domain.money import Rounding
 from domain.operations import RetryPolicy
 from domain.orders.rules import PointRules
 
@@ -56,6 +58,7 @@ class Settings(BaseSettings):
     database_url: Annotated[str | None, _scheme("postgresql", "postgres")] = None
     broker_url: Annotated[str | None, _scheme("redis", "rediss", "unix")] = None
     time_zone: Annotated[str, AfterValidator(_known_zone)] = "Asia/Tokyo"
+    rounding: Rounding = Rounding.FLOOR
     earn_rate_percent: Annotated[Fraction, BeforeValidator(_exact), Field(ge=0, le=100)] = Fraction(1)
     points_valid_months: Annotated[int, Field(ge=1, le=1200)] = 12
 
@@ -70,6 +73,13 @@ class Settings(BaseSettings):
     carrier_token: SecretStr = SecretStr("")
     carrier_honours_keys: bool = True
     carrier_key_window_hours: Annotated[float, Field(gt=0, le=87_600)] = 24.0
+
+    stripe_api_key: SecretStr = SecretStr("")
+    stripe_api_base: Annotated[str | None, _scheme("http", "https")] = None
+    stripe_honours_keys: bool = True
+    stripe_key_window_hours: Annotated[float, Field(gt=0, le=87_600)] = 24.0
+    stripe_webhook_secret: SecretStr = SecretStr("")
+    stripe_in_flight: Annotated[int, Field(ge=1, le=1000)] = 50
 
     api_keys: SecretStr = SecretStr("")
 
@@ -91,8 +101,15 @@ class Settings(BaseSettings):
         return Timing(self.call_deadline_seconds, self.lease_seconds)
 
     @property
-    def retry_policy(self) -> RetryPolicy:
-        window_seconds = self.carrier_key_window_hours * 3600
+    def carrier_retry_policy(self) -> RetryPolicy:
+        return self._retry_policy(self.carrier_key_window_hours)
+
+    @property
+    def stripe_retry_policy(self) -> RetryPolicy:
+        return self._retry_policy(self.stripe_key_window_hours)
+
+    def _retry_policy(self, key_window_hours: float) -> RetryPolicy:
+        window_seconds = key_window_hours * 3600
         return RetryPolicy(
             first_retry_seconds=self.retry_first_seconds,
             max_retry_seconds=self.retry_max_seconds,
@@ -101,6 +118,15 @@ class Settings(BaseSettings):
             # Clocks differ and requests travel: stay away from the window's end, but leave something of a short one.
             key_window_margin_seconds=min(3600.0, window_seconds / 4),
         )
+
+    @property
+    def clock_ahead(self) -> timedelta:
+        """How far our clock is ahead of the world's."""
+        return self.clock_offset or timedelta(0)
+
+    @property
+    def billing_terms(self) -> Terms:
+        return Terms(self.time_zone, self.rounding)
 
     @property
     def point_rules(self) -> PointRules:

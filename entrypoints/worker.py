@@ -5,9 +5,10 @@ from typing import Annotated, Final
 import typer
 from dramatiq import Worker
 
+from application.workers import Role
 from entrypoints.actors.register import register_actors
 from entrypoints.container import Container
-from entrypoints.processes import Stop, announce, log_to_stderr
+from entrypoints.processes import Stop, announce, log_to_stderr, told_alive
 from entrypoints.settings import read_process_settings
 
 # How long an idle consumer may sleep before it looks at its queue again: the latency of a message on a quiet queue.
@@ -27,9 +28,11 @@ def main(threads: Annotated[int, typer.Option(min=1, max=256)] = 8) -> None:
     worker.broker.emit_after("process_boot")
     worker.start()
     announce({"ready": True})
-    stop.wait()
-    worker.stop(timeout=STOP_MILLISECONDS)
+    with told_alive(container.tell_of_workers(), Role.WORKER, stop):
+        stop.wait()
+        worker.stop(timeout=STOP_MILLISECONDS)
     container.shipping_gateway().close()
+    container.payment_gateway().close()
     container.engine().dispose()
 
 

@@ -5,13 +5,12 @@ from collections.abc import Callable
 import dramatiq
 
 from application.dispatch import ORDER_EVENT
-from application.operations import PerformOperations
+from domain.payments import CHARGE, REFUND
 from domain.shipping import CANCEL, REQUEST
-from entrypoints.actors import orders, points, shipping
+from entrypoints.actors import billing, orders, payments, points, shipping
 from entrypoints.actors.drains import Drain
 from entrypoints.container import Container
-
-DRAINS = 3  # kinds of work that are drained
+from entrypoints.work import RING_ACTORS
 
 
 def register_actors(
@@ -19,24 +18,18 @@ def register_actors(
 ) -> dramatiq.Broker:
     """Declares every actor. All drains together leave threads free for messages that carry something."""
     broker: dramatiq.Broker = container.broker()
-    at_once = max(1, threads // (DRAINS + 1))
-    per_claim = container.parcels_per_claim()
+    at_once = max(1, threads // (len(RING_ACTORS) + 1))
+    work, perform, apply = container.work(), container.perform(), container.apply_order_events()
 
     def drain(kind: str, take_a_set: Callable[[], int]) -> Drain:
         return Drain(take_a_set, lambda slot: container.rings().heard(kind, slot), at_once=at_once, stopping=stopping)
 
-    def performed(perform: PerformOperations) -> Callable[[], int]:
-        return lambda: perform.execute(per_claim, stopping=stopping)
+    def outside(kind: str) -> Drain:
+        return drain(kind, lambda: perform[kind].execute(work[kind].per_claim, stopping=stopping))
 
-    apply = container.apply_order_events()
-    requests, cancels = container.perform_shipment_requests(), container.perform_shipment_cancels()
     orders.register(broker, container.accept_order_events(), drain(ORDER_EVENT, lambda: sum(apply.execute().values())))
     points.register(broker, container.grant_order_points())
-    shipping.register(
-        broker,
-        container.request_shipment(),
-        requests,
-        drain(REQUEST, performed(requests)),
-        drain(CANCEL, performed(cancels)),
-    )
+    shipping.register(broker, container.request_shipment(), perform[REQUEST], outside(REQUEST), outside(CANCEL))
+    billing.register(broker, container.billing_runner())
+    payments.register(broker, container.request_refund(), perform[REFUND], outside(CHARGE), outside(REFUND))
     return broker

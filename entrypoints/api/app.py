@@ -2,7 +2,7 @@
 
 from fastapi import FastAPI
 
-from entrypoints.api import health, orders, points
+from entrypoints.api import health, orders, payments, points
 from entrypoints.api.gate import Gate
 from entrypoints.api.keys import parse_api_keys
 from entrypoints.api.problems import answer_with_problems
@@ -25,4 +25,7 @@ def build_app(container: Container, *, threads: int, body_seconds: float) -> Fas
     app.include_router(health.routes(container.schema_is_current))
     app.include_router(orders.routes(container.accept_order_events(), use_cases, body_seconds=body_seconds))
     app.include_router(points.routes(container.read_points(), use_cases))
+    signed = bool(container.settings().stripe_webhook_secret.get_secret_value())
+    read_notice = container.read_notice if signed else None
+    app.include_router(payments.routes(read_notice, container.take_notice(), use_cases, body_seconds=body_seconds))
     return app

@@ -6,7 +6,19 @@ from typing import Final
 import typer
 
 from domain.errors import Malformed, Refused, Unavailable
-from entrypoints.cli import customers, database, demo, explain, operations, orders, points, shipping, up
+from entrypoints.cli import (
+    billing,
+    customers,
+    database,
+    demo,
+    explain,
+    operations,
+    orders,
+    payments,
+    points,
+    shipping,
+    up,
+)
 from entrypoints.cli.output import FAILED, INVALID, complain
 from entrypoints.container import ServersUnavailable
 from entrypoints.settings import InvalidSettings
@@ -17,12 +29,16 @@ app: Final = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Order events in, each effect once: points granted, parcels requested, whatever the queue does.",
+    help="Order events in, each effect once: points, bills, parcels, whatever the queue does.",
 )
 for group, name in (
     (orders.commands, "events"),
     (customers.commands, "customers"),
     (points.commands, "points"),
+    (billing.subscriptions, "subscriptions"),
+    (billing.items, "items"),
+    (billing.commands, "billing"),
+    (payments.commands, "refunds"),
     (shipping.commands, "shipments"),
     (operations.commands, "operations"),
     (explain.commands, "explain"),

@@ -39,7 +39,8 @@ def demo(
     else:
         print_table(effects, COLUMNS, empty="nothing was delivered")
         print(
-            f"{result.killed_workers} worker killed, {seconds} s; parcels counted at the carrier, points in the ledger"
+            f"{result.killed_workers} workers killed, {seconds} s; "
+            "points counted in the ledger, all else in the books of the outside world"
         )
     if any(effect.twice or effect.lost for effect in result.effects):
         raise typer.Exit(FAILED)

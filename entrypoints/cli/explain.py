@@ -1,6 +1,6 @@
 """`ikkai explain`: why things are as they are, from event to parcel."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 from typing import Annotated, Any, Final
 
@@ -9,6 +9,9 @@ import typer
 from domain.errors import Refused
 from domain.keys import identifier
 from domain.orders.rules import Order
+from domain.payments import CHARGE, REFUND
+from domain.shipping import CANCEL, REQUEST
+from entrypoints.cli.billing import bill_row
 from entrypoints.cli.operations import summary
 from entrypoints.cli.output import AsJson, print_json, print_table
 from entrypoints.container import Container, open_container
@@ -32,7 +35,7 @@ def order(value: Value, as_json: AsJson = False) -> None:
         if known is not None and known.customer_id is not None:
             history = container.read_points().history(known.customer_id)
             entries = [asdict(entry) for entry in history if entry.order_id == order_id]
-        operations = _operations(container, order_id)
+        operations = _operations(container, order_id, (REQUEST, CANCEL))
     _print(
         {
             "order": {} if known is None else _state(known),
@@ -46,15 +49,28 @@ def order(value: Value, as_json: AsJson = False) -> None:
 
 @commands.command()
 def customer(value: Value, as_json: AsJson = False) -> None:
-    """A customer: points with their history, and the news of them. Example: ikkai explain customer c-42"""
+    """A customer: points with their history, bills, and the news of them. Example: ikkai explain customer c-42"""
     customer_id = identifier("customer_id", value)
     with open_container(read_settings(), broker=False) as container:
         account = container.read_points().account(customer_id)
         entries = [asdict(entry) for entry in container.read_points().history(customer_id)]
         events = container.read_orders().events(subject=customer_id, of_customers=True)
+        bills, bill_lines = container.read_bills().of_customer(customer_id)
+        operations = _operations(container, customer_id, (CHARGE, REFUND))
     points = {"customer_id": customer_id, "balance": account.balance, "debt": account.debt}
     lots = [asdict(lot) for lot in account.lots]
-    _print({"customer": points, "lots": lots, "points": entries, "events": _oldest_first(events)}, as_json)
+    _print(
+        {
+            "customer": points,
+            "lots": lots,
+            "points": entries,
+            "bills": [bill_row(bill) for bill in bills],
+            "bill lines": [dict(line) for line in bill_lines],
+            "operations": operations,
+            "events": _oldest_first(events),
+        },
+        as_json,
+    )
 
 
 @commands.command()
@@ -62,7 +78,8 @@ def key(value: Value, as_json: AsJson = False) -> None:
     """One operation: event, attempts, decisions. Example: ikkai explain key shipment-request:o-1"""
     with open_container(read_settings(), broker=False) as container:
         operation = container.read_operations().get(value)
-        events = container.read_orders().events(subject=operation.subject, of_customers=False)
+        of_customers = operation.kind in (CHARGE, REFUND)
+        events = container.read_orders().events(subject=operation.subject, of_customers=of_customers)
         story = list(container.read_operations().story(value))
     document = {
         "operation": {**summary(operation), "request": operation.content, "result": dict(operation.result)},
@@ -80,9 +97,11 @@ def _state(order: Order) -> dict[str, Any]:
     return {**shown, "revision": revision, **money}
 
 
-def _operations(container: Container, subject: str) -> list[dict[str, Any]]:
-    found = container.read_operations().find(subject=subject)
-    return [{**summary(one), "story": list(container.read_operations().story(one.key))} for one in reversed(found)]
+def _operations(container: Container, subject: str, kinds: Collection[str]) -> list[dict[str, Any]]:
+    """What was to happen outside for an order or a customer; one may have the id of another."""
+    read = container.read_operations()
+    found = [one for one in read.find(subject=subject) if one.kind in kinds]
+    return [{**summary(one), "story": list(read.story(one.key))} for one in reversed(found)]
 
 
 def _oldest_first(events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -37,7 +37,26 @@ class Effect:
         return asdict(self)
 
 
-def parcels_at_the_carrier(sandbox: str) -> list[str]:
-    """One order id per parcel that the carrier booked and did not cancel."""
-    ledger = httpx.get(f"{sandbox}/_ledger", timeout=60, trust_env=False).json()
-    return [parcel["order_id"] for parcel in ledger["shipments"] if parcel["status"] != "cancelled"]
+@dataclass(frozen=True)
+class Outside:
+    """What happened out there, one name per time that it did: orders for parcels, customers for money."""
+
+    parcels: list[str]
+    charges: list[str]
+    refunds: list[str]
+
+    @classmethod
+    def seen(cls, sandbox: str) -> "Outside":
+        """Parcels that are not cancelled, charges that succeeded, refunds that did not fail."""
+        ledger = httpx.get(f"{sandbox}/_ledger", timeout=60, trust_env=False).json()
+        return cls(
+            [parcel["order_id"] for parcel in ledger["shipments"] if parcel["status"] != "cancelled"],
+            [charge["customer_id"] for charge in ledger["charges"] if charge["status"] == "succeeded"],
+            [refund["customer_id"] for refund in ledger["refunds"] if refund["status"] != "failed"],
+        )
+
+
+def tallied(sandbox: str) -> dict[str, int]:
+    """How many parcels, charges and refunds there are so far, by what they are called in the outside world."""
+    summary = httpx.get(f"{sandbox}/_ledger/summary", timeout=60, trust_env=False).json()
+    return {name: int(tally["keys"]) for name, tally in summary.items()}

@@ -4,28 +4,29 @@ import itertools
 import logging
 import signal
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import dramatiq
 import httpx
-from pydantic import SecretStr
 
 from application.orders import BATCH_EVENTS
 from domain.errors import Malformed
 from domain.points import EntryKind
 from entrypoints.container import Container, open_container
-from entrypoints.crew import start_crew, start_sandbox
-from entrypoints.demo.ledgers import Effect, parcels_at_the_carrier
+from entrypoints.crew import outside, start_crew, start_sandbox
+from entrypoints.demo.ledgers import Effect, Outside, tallied
+from entrypoints.demo.month import BilledMonth
 from entrypoints.demo.sample import Sample
 from entrypoints.progress import progress
 from entrypoints.settings import OwnSettings, Settings
-from entrypoints.supervisor import Supervisor
+from entrypoints.supervisor import Process, Supervisor
 
 WORKERS: Final = 2
 THREADS: Final = 8
+RUNS: Final = 2  # the month is billed so often while workers charge it, and once more afterwards
 POLL_SECONDS: Final = 0.2
 STANDSTILL_SECONDS: Final = 60.0  # far above every lease and retry of the demo
 # What the outside world does to us: silence after the work, resets, broken answers, busy and failing carriers.
@@ -61,36 +62,67 @@ class DemoResult:
 
 
 def run_demo(plan: DemoPlan) -> DemoResult:
-    """Delivers, doubles, kills, waits until nothing is owed, counts."""
+    """Delivers, doubles, bills twice, kills, gives back, waits until nothing is owed, counts."""
     logging.getLogger("entrypoints.supervisor").setLevel(logging.ERROR)  # a killed worker is what we came to see
     sample = Sample(plan.events, plan.redeliver)
     settings = _own_settings(plan.home)
     with open_container(settings) as container, Supervisor() as supervisor:
-        settings = container.settings()
         log = plan.home / "crew.log"
-        sandbox = start_sandbox(supervisor, settings, log=log)
-        carrier = {"carrier_url": sandbox, "carrier_token": SecretStr("demo")}
-        _script_faults(sandbox, plan.events)
-        settings = settings.model_copy(update=carrier)
+        sandbox = start_sandbox(supervisor, container.settings(), log=log)
+        settings = container.settings().model_copy(update=outside(sandbox, "demo"))
+        billed = BilledMonth.of(container, sample.customers)
+        _script_faults(sandbox, "shipments", [f"o-{number}" for number in range(1, plan.events + 1)])
+        _script_faults(sandbox, "charges", billed.paying)
         workers = start_crew(supervisor, settings, workers=WORKERS, threads=THREADS, log=log)
+        work = Watch(container, supervisor, sandbox)
         with progress("delivering", plan.events) as bar:
             delivered = _deliver(container, sample, bar.to)
-        killed, seen, moved_at = 0, 0, time.monotonic()
-        with progress("parcels", plan.events) as bar:
-            while not _is_done(container):
-                booked = _booked(sandbox)
-                bar.to(booked)
-                if plan.kill and not killed and booked >= plan.events // 3:
+        killing = workers if plan.kill else []
+        work.until_done("shipments", plan.events, kill=killing[:1])
+        runner = container.billing_runner()
+        runs = [runner.run(str(billed.month), wait=False) for _ in range(RUNS)]
+        work.until_done("charges", len(billed.paying), kill=killing[1:2])
+        runs.append(runner.run(str(billed.month)))
+        _script_faults(sandbox, "refunds", billed.refunded)
+        for _ in range(RUNS):
+            billed.refund_each(container.request_refund())
+        work.until_done("refunds", len(billed.refunded))
+        seen, owed = Outside.seen(sandbox), [event["data"]["order_id"] for event in sample.first()]
+        effects = (
+            Effect.counted("points granted", delivered, owed, _grants(container, sample)),
+            Effect.counted("parcels requested", delivered, owed, seen.parcels),
+            Effect.counted("bills charged", len(runs) * len(billed.paying), billed.paying, seen.charges),
+            Effect.counted("refunds sent", RUNS * len(billed.refunded), billed.refunded, seen.refunds),
+        )
+        return DemoResult(effects, work.killed)
+
+
+class Watch:
+    """Waits for the crew to finish, killing one of it in the middle."""
+
+    def __init__(self, container: Container, supervisor: Supervisor, sandbox: str) -> None:
+        self._container = container
+        self._supervisor = supervisor
+        self._sandbox = sandbox
+        self.killed = 0
+
+    def until_done(self, what: str, expected: int, *, kill: Sequence[Process] = ()) -> None:
+        """Returns when nothing is owed any more, or nothing has moved for long: what is missing is for the table."""
+        to_kill, seen, moved_at = list(kill), 0, time.monotonic()
+        with progress(what, expected) as bar:
+            while not _is_done(self._container):
+                done = tallied(self._sandbox)[what]
+                bar.to(done)
+                if to_kill and done >= expected // 3:
                     # As a machine that loses power would; the supervisor starts another one.
-                    workers[0].signal(signal.SIGKILL)
-                    killed = 1
-                if booked > seen:
-                    seen, moved_at = booked, time.monotonic()
+                    to_kill.pop().signal(signal.SIGKILL)
+                    self.killed += 1
+                if done > seen:
+                    seen, moved_at = done, time.monotonic()
                 if time.monotonic() - moved_at > STANDSTILL_SECONDS:
-                    break  # what is missing then is what the table is for
-                supervisor.tend()
+                    return
+                self._supervisor.tend()
                 time.sleep(POLL_SECONDS)
-        return DemoResult(tuple(_count(container, sandbox, sample, delivered)), killed)
 
 
 def _own_settings(home: Path) -> Settings:
@@ -107,11 +139,11 @@ def _own_settings(home: Path) -> Settings:
     )
 
 
-def _script_faults(sandbox: str, events: int) -> None:
-    """Spreads the faults over the orders."""
+def _script_faults(sandbox: str, target: str, whom: Sequence[str]) -> None:
+    """Spreads the faults over those whom they shall meet, where there are enough of them."""
     for place, fault in enumerate(FAULTS, start=1):
-        order_id = f"o-{max(1, events * place // (len(FAULTS) + 1))}"
-        body = {"target": "shipments", "match": order_id, "fault": fault, "times": 1}
+        match = whom[min(len(whom) - 1, len(whom) * place // (len(FAULTS) + 1))]
+        body = {"target": target, "match": match, "fault": fault, "times": 1}
         httpx.post(f"{sandbox}/_faults", json=body, trust_env=False).raise_for_status()
 
 
@@ -144,17 +176,6 @@ def _is_done(container: Container) -> bool:
         and not container.owed_work().execute()
         and not container.read_operations().find(state="ready", limit=1)
     )
-
-
-def _booked(sandbox: str) -> int:
-    summary = httpx.get(f"{sandbox}/_ledger/summary", timeout=60, trust_env=False).json()
-    return int(summary["shipments"]["keys"])
-
-
-def _count(container: Container, sandbox: str, sample: Sample, delivered: int) -> Iterator[Effect]:
-    owed = [event["data"]["order_id"] for event in sample.first()]
-    yield Effect.counted("points granted", delivered, owed, _grants(container, sample))
-    yield Effect.counted("parcels requested", delivered, owed, parcels_at_the_carrier(sandbox))
 
 
 def _grants(container: Container, sample: Sample) -> Iterator[str]:

@@ -19,6 +19,18 @@ class Sample:
     redeliver: float
     seed: int = 1
 
+    @property
+    def customers(self) -> list[str]:
+        """Everybody who orders."""
+        return [self._customer(number) for number in range(1, self._different_customers + 1)]
+
+    @property
+    def _different_customers(self) -> int:
+        return max(1, self.events // ORDERS_PER_CUSTOMER)
+
+    def _customer(self, number: int) -> str:
+        return f"c-{number % self._different_customers}"
+
     def first(self) -> Iterator[dict[str, Any]]:
         """One confirmed order per event."""
         return map(self._confirmed, range(1, self.events + 1))
@@ -39,7 +51,7 @@ class Sample:
             "time": (FIRST_EVENT + timedelta(seconds=number)).isoformat(),
             "data": {
                 "order_id": f"o-{number}",
-                "customer_id": f"c-{number % max(1, self.events // ORDERS_PER_CUSTOMER)}",
+                "customer_id": self._customer(number),
                 "currency": "JPY",
                 "total": 10_000,
                 "points": POINTS,

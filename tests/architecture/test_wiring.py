@@ -7,8 +7,9 @@ import pytest
 from dependency_injector import providers
 
 from entrypoints.actors.register import register_actors
-from entrypoints.container import RING_ACTORS, Container
+from entrypoints.container import Container
 from entrypoints.settings import Settings
+from entrypoints.work import RING_ACTORS
 
 
 @pytest.fixture

@@ -1,84 +1,56 @@
-"""`make bench`: order events in and applied, against one transaction per event on the same database."""
+"""`make bench`: what ikkai reaches, beside the bare limit or the plain way, in turn in one run."""
 
-import json
-import resource
-import statistics
-import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from pydantic import SecretStr
 
-from application.orders import BATCH_EVENTS
-from entrypoints.cli.files import in_sets
-from entrypoints.container import Container, open_container
-from entrypoints.demo.sample import Sample
-from entrypoints.settings import OwnSettings
-from tests.benchmarks.plain import PlainShop
+from tests.benchmarks.billing import measure_billing
+from tests.benchmarks.events import measure_events
 
-TARGET_RATIO = 4.0
-TARGET_MEGABYTES = 300
+Row = tuple[str, Any, Any]
 
 
 def main(
     events: Annotated[int, typer.Option(help="Events per round of ours.")] = 100_000,
     plain_events: Annotated[int, typer.Option(help="Events per round of one transaction each.")] = 3_000,
     rounds: Annotated[int, typer.Option(help="Rounds of both, in turn.")] = 3,
+    customers: Annotated[int, typer.Option(help="Customers billed.")] = 100_000,
+    charges: Annotated[int, typer.Option(help="Bills charged per round.")] = 5_000,
 ) -> None:
-    """Prints medians and the ratio; a figure below its target is said, not hidden."""
-    with tempfile.TemporaryDirectory(prefix="ikkai-bench-") as folder:
-        settings = OwnSettings(home=Path(folder) / "home", carrier_token=SecretStr(""))
-        with open_container(settings, broker=False) as container:
-            plain_rates, our_rates = [], []
-            for number in range(rounds):
-                plain = PlainShop(container.engine())
-                plain_rates.append(_rate(lambda: plain.work(_events(plain_events, f"plain{number}")), plain_events))  # noqa: B023
-                file = Path(folder) / "events.ndjson"
-                file.write_text("".join(json.dumps(event) + "\n" for event in _events(events, f"ours{number}")))
-                our_rates.append(_rate(lambda: _import_and_apply(container, file), events))  # noqa: B023
-                print(
-                    f"round {number + 1}: one transaction each {plain_rates[-1]:,.0f}/s, ikkai {our_rates[-1]:,.0f}/s",
-                    file=sys.stderr,
-                )
-    ratio = statistics.median(ours / theirs for ours, theirs in zip(our_rates, plain_rates, strict=True))
-    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    rows: list[tuple[str, Any, Any]] = [
-        ("one transaction per event, events/s", f"{statistics.median(plain_rates):,.0f}", ""),
-        (f"ikkai, {events:,} events imported and applied, events/s", f"{statistics.median(our_rates):,.0f}", ""),
-        ("ratio", f"{ratio:.1f}", f">= {TARGET_RATIO}"),
-        ("peak memory of this process, MB", f"{megabytes:.0f}", f"<= {TARGET_MEGABYTES}"),
-    ]
+    """Prints medians and ratios beside their targets; a figure below its target is said, not hidden."""
+    # Billing first: the memory that is told is the most that this process has ever had.
+    rows = [*_billing(customers, charges), *_events(events, plain_events, rounds)]
     for what, reached, target in rows:
-        print(f"{what:<62} {reached:>10}  {target}")
+        print(f"{what:<72} {reached:>10}  {target}")
 
 
-def _events(count: int, prefix: str) -> list[dict[str, Any]]:
+def _billing(customers: int, charges: int) -> list[Row]:
+    with tempfile.TemporaryDirectory(prefix="ikkai-bench-") as folder:
+        figures = measure_billing(Path(folder), customers=customers, charges=charges)
     return [
-        {
-            **event,
-            "id": f"{prefix}-{event['id']}",
-            "data": {**event["data"], "order_id": f"{prefix}-{event['data']['order_id']}"},
-        }
-        for event in Sample(count, 0).first()
+        ("bills created by bare SQL, sets of 1,000, bills/s", f"{figures.bare_created:,.0f}", ""),
+        (f"bills of {customers:,} customers created, bills/s", f"{figures.created:,.0f}", ""),
+        ("ratio", f"{figures.created / figures.bare_created:.2f}", "0.75 is the aim"),
+        ("the same month run again, customers/s", f"{figures.created_again:,.0f}", ""),
+        ("ratio to the first run", f"{figures.created_again / figures.created:.1f}", ">= 3"),
+        ("peak memory of the process that bills, MB", f"{figures.megabytes:.0f}", "<= 300"),
+        ("charges by a bare client, 200 in flight, 50 ms each, charges/s", f"{figures.bare_charged:,.0f}", ""),
+        (f"{charges:,} bills charged by one process, charges/s", f"{figures.charged:,.0f}", ""),
+        ("ratio", f"{figures.charged / figures.bare_charged:.2f}", "0.75 is the aim"),
     ]
 
 
-def _import_and_apply(container: Container, file: Path) -> None:
-    with file.open("rb") as stream:
-        for _, envelopes in in_sets(container.read_order_events(stream), BATCH_EVENTS, "events"):
-            container.accept_order_events().execute(envelopes)
-    while container.apply_order_events().execute():
-        pass
-
-
-def _rate(work: Callable[[], None], count: int) -> float:
-    started = time.perf_counter()
-    work()
-    return count / (time.perf_counter() - started)
+def _events(events: int, plain_events: int, rounds: int) -> list[Row]:
+    with tempfile.TemporaryDirectory(prefix="ikkai-bench-") as folder:
+        figures = measure_events(Path(folder), events=events, plain_events=plain_events, rounds=rounds)
+    return [
+        ("one transaction per event, events/s", f"{figures.plain:,.0f}", ""),
+        (f"{events:,} events imported and applied by one process, events/s", f"{figures.ours:,.0f}", ""),
+        ("ratio", f"{figures.ratio:.1f}", ">= 4"),
+        ("peak memory of this process, MB", f"{figures.megabytes:.0f}", "<= 300"),
+    ]
 
 
 if __name__ == "__main__":
