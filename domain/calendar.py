@@ -3,7 +3,7 @@
 import calendar
 import re
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final, Self
 
 from domain.errors import Malformed
@@ -24,10 +24,10 @@ def instant(field: str, value: object) -> datetime:
     match = _INSTANT.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise Malformed(field, "must be a time with an offset, such as 2026-10-03T12:34:56+09:00")
-    day, time, fraction, offset = match.groups()
+    day, hour, fraction, offset = match.groups()
     try:
         parsed = datetime.fromisoformat(
-            f"{day}T{time}.{(fraction or '0')[:6]:0<6}{offset.upper().replace('Z', '+00:00')}"
+            f"{day}T{hour}.{(fraction or '0')[:6]:0<6}{offset.upper().replace('Z', '+00:00')}"
         )
         return parsed.astimezone(UTC)
     except (ValueError, OverflowError) as impossible:
@@ -55,7 +55,8 @@ def start_of_day(day: date, zone: tzinfo) -> datetime:
             before = middle
         else:
             after = middle
-    return after
+    # Where clocks go back just after midnight the day begins twice, and bisection may have met the second time.
+    return min(after, datetime.combine(day, time.min, zone).astimezone(UTC))
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -17,6 +17,7 @@ MAX_KEY_CHARACTERS: Final = 255  # the tightest limit among providers (Stripe's 
 LONG_KEY_HEAD_CHARACTERS: Final = 190  # 190 + "~" + 64 hex digits = 255
 
 _PLAIN_BYTES: Final = frozenset((string.ascii_letters + string.digits + "._-").encode())
+_PLAIN: Final = re.compile(r"[A-Za-z0-9._-]*")  # the same as one look, since most ids need no encoding
 _FORBIDDEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # control characters, lone surrogates
 _MAX_INTEGER: Final = 10**MAX_IDENTIFIER_CHARACTERS - 1
 
@@ -62,6 +63,8 @@ def key(kind: str, *parts: str) -> str:
 
 
 def _encoded(part: str) -> str:
+    if _PLAIN.fullmatch(part):
+        return part
     return "".join(chr(byte) if byte in _PLAIN_BYTES else f"%{byte:02X}" for byte in part.encode("utf-8"))
 
 

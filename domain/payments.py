@@ -145,7 +145,8 @@ def joined(refunds: Sequence[Refund]) -> list[Refund]:
 
 def remaining(charge: Charge, refunds: Sequence[Refund]) -> int:
     """What of a charge can still go back: all but what has gone, or may be on its way. Units: minor."""
-    return charge.money.amount - sum(one.money.amount for one in refunds if one.state is not RefundState.FAILED)
+    gone = sum(one.money.amount for one in refunds if one.state is not RefundState.FAILED)
+    return max(0, charge.money.amount - gone)  # by hand at the provider, more may have gone
 
 
 def refund_of(charge: Charge, refunds: Sequence[Refund], refund_id: str, amount: int | None) -> Refund:
@@ -160,7 +161,7 @@ def refund_of(charge: Charge, refunds: Sequence[Refund], refund_id: str, amount:
             raise Refused("the charge is still being processed; it can be stopped as a whole only", field="amount")
     elif not charge.is_paid:
         state = "not asked for" if charge.operation is None else str(charge.operation.state)
-        raise Refused(f"nothing was paid for {charge.month} by {charge.customer_id}: the charge is {state}")
+        raise Refused(f"{charge.customer_id} has not paid for {charge.month}: the charge is {state}", field="month")
     if asked < 1 or asked > left:
         raise Refused(f"{left} of {charge.money.amount} {charge.money.currency} remain to be refunded", field="amount")
     money = Money(asked, charge.money.currency)

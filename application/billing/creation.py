@@ -128,6 +128,12 @@ class CreateBills:
             progressed(looked_at)
         return creation
 
+    def missing(self, month: Month, customer_ids: Sequence[str] = ()) -> int:
+        """How many have something to bill in a month that was run, and no bill of it: it is to be run again."""
+        if self._transactions.run(lambda books: books.bills.terms(month)) is None:
+            return 0
+        return self.preview(month, customer_ids).created
+
     def _fitting_terms(self, month: Month, customer_ids: Sequence[str]) -> Terms:
         """The terms of the month, once every period of it has ended by the database's clock."""
 

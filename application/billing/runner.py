@@ -49,6 +49,7 @@ class BillingReport:
     """What a run came to, or (a preview) would come to.
 
     `created`, `already` and `failed` count the customers that were asked for, `status` and `totals` the whole month.
+    `missing_before`: customers who have days in the month before that came to light after its run, and are on no bill.
     Units: `totals` to be charged, minor units by currency.
     """
 
@@ -57,6 +58,7 @@ class BillingReport:
     failed: Sequence[Failure]
     status: MonthStatus
     totals: Mapping[str, int]
+    missing_before: int = 0
     coming: int = 0
     digest: str | None = None
 
@@ -144,7 +146,14 @@ class RunBilling:
             self._charge(which, progressed)
         billed = self._transactions.run(lambda books: books.bills.billed(which, ids))
         status = self.status(str(which))
-        return BillingReport(creation.created, billed - creation.created, creation.failed, status, status.tally.totals)
+        return BillingReport(
+            creation.created,
+            billed - creation.created,
+            creation.failed,
+            status,
+            status.tally.totals,
+            missing_before=self._create.missing(which.plus(-1), ids),
+        )
 
     def preview(
         self, month: object, *, customers: Sequence[object] = (), progressed: Progressed = lambda *_: None

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
+from functools import lru_cache
 from typing import Final
 
 from domain.calendar import Month, start_of_day
@@ -59,7 +60,12 @@ def period_of(month: Month, closing_day: int, billed: Mapping[Month, Days]) -> D
 
     So periods tile, whenever the closing day changes and in whatever order months are billed.
     """
-    before, after = billed.get(month.plus(-1)), billed.get(month.plus(1))
+    before, after = (billed.get(month.plus(-1)), billed.get(month.plus(1))) if billed else (None, None)
+    return _between(month, closing_day, before, after)
+
+
+@lru_cache(maxsize=1024)  # nearly all customers of a run have one of a few
+def _between(month: Month, closing_day: int, before: Days | None, after: Days | None) -> Days:
     end_before = month.plus(-1).closing_date(closing_day) if before is None else before.last
     last = month.closing_date(closing_day) if after is None else after.first - ONE_DAY
     return Days(end_before + ONE_DAY, last)

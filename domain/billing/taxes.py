@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from math import floor
 from typing import Final
 
 from domain.billing.plans import Tax
@@ -70,9 +71,9 @@ def _exact_tax(amount: int, tax: Tax) -> Fraction:
 
 
 def _shares(tax: int, exact: Sequence[Fraction]) -> list[int]:
-    """Each line's share; beside credits, which turn the other way, the rounding is spread over the charged lines."""
+    """Each line's share: what is lost by rounding each goes to the largest remainders, also beside credits."""
     if all(part >= 0 for part in exact) or all(part <= 0 for part in exact):
         return split(tax, exact)
-    credited = [Rounding.FLOOR.apply(part) if part < 0 else 0 for part in exact]
-    charged = split(tax - sum(credited), [max(part, Fraction()) for part in exact])
-    return [mine + other for mine, other in zip(charged, credited, strict=True)]
+    floors = [floor(part) for part in exact]
+    more = split(tax - sum(floors), [part - below for part, below in zip(exact, floors, strict=True)])
+    return [below + one for below, one in zip(floors, more, strict=True)]

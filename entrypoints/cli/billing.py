@@ -1,5 +1,6 @@
 """`ikkai billing`: a month billed, once; `ikkai subscriptions` and `ikkai items`: what is billed, from files."""
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
@@ -49,6 +50,9 @@ def run(
         print_json(_document(report))
     else:
         _print_report(report)
+    if report.missing_before:
+        print(f"ikkai: {report.missing_before} customers have something to pay in the month before", file=sys.stderr)
+        print("that came to light after its run, and no bill of it: run it again", file=sys.stderr)
     tally = report.status.tally
     if report.failed or report.status.parked or tally.declined:
         raise typer.Exit(FAILED)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from domain.errors import Malformed, Refused
 from domain.money import MINOR_DIGITS, Money, Rounding
 from domain.points import earned_points, whole_points
+from tests.domain.published import standard
 
 
 @pytest.mark.parametrize("amount", [19.99, "1999", "1e3", 1999.0, True, None, -1, 2**63, float("inf"), float("nan")])
@@ -30,6 +31,20 @@ def test_each_currency_has_its_own_minor_unit(currency: str, digits: int) -> Non
     """Yen have none, dollars two digits, dinars three."""
     assert MINOR_DIGITS[currency] == digits
     assert Money(1234567, currency).whole_units == 1234567 // 10**digits
+
+
+@pytest.mark.parametrize("digits", ["0", "2", "3"])
+def test_every_currency_in_use_has_the_digits_of_the_standard(digits: str) -> None:
+    """None is missing, none is too many, and none has others."""
+    codes = " ".join(standard("currencies")[digits]).split()
+    assert sorted(code for code, own in MINOR_DIGITS.items() if own == int(digits)) == codes
+
+
+def test_what_is_no_currency_in_use_is_refused() -> None:
+    """Metals, funds, units of account and the codes for tests."""
+    for code in " ".join(standard("currencies")["no currency"]).split():
+        with pytest.raises(Malformed, match="currency"):
+            Money.parse(1, code)
 
 
 def test_currencies_are_not_mixed() -> None:

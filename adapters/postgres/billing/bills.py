@@ -2,7 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import tzinfo
+from functools import lru_cache
 from itertools import chain
 from typing import Any, Final
 
@@ -14,6 +16,7 @@ from adapters.postgres.operations.book import operation_of
 from domain.billing.bills import Account, Bill, Carried, LineKind, Settlement
 from domain.billing.book import MonthTally, StoredBill, Terms
 from domain.billing.periods import Days
+from domain.billing.taxes import RateTotal
 from domain.calendar import Month, business_date
 from domain.canonical import canonical_json
 from domain.errors import LostRace
@@ -208,16 +211,18 @@ def _bill_columns(bills: Sequence[Bill], numbers: Sequence[int]) -> dict[str, li
         "ends": [bill.period.last for bill in bills],
         "currencies": [bill.total.currency for bill in bills],
         "totals": [bill.total.amount for bill in bills],
-        "taxes": [
-            canonical_json([{"ppm": r.ppm, "gross": r.gross, "tax": r.tax, "added": r.added} for r in bill.taxes.rates])
-            for bill in bills
-        ],
+        "taxes": [_taxes(bill.taxes.rates) for bill in bills],
         "settlements": [str(bill.settlement) for bill in bills],
         "charges": [
             billing_key(bill.customer_id, str(bill.month)) if bill.settlement is Settlement.CHARGE else None
             for bill in bills
         ],
     }
+
+
+@lru_cache(maxsize=4096)  # most customers' bills look alike
+def _taxes(rates: tuple[RateTotal, ...]) -> str:
+    return canonical_json([asdict(rate) for rate in rates])
 
 
 def _line_columns(bills: Sequence[Bill]) -> dict[str, list[object]]:
