@@ -38,7 +38,8 @@ def _by_day(price: int, days: Days) -> Fraction:
 def split(whole: int, weights: Sequence[Fraction | int]) -> list[int]:
     """Shares of `whole` in proportion, whole numbers that add up to it: the largest remainders get one more.
 
-    Returns: all to the first where every weight is zero; of a weight below zero its size counts. Source: Hare–Niemeyer, ties to the earlier share.
+    Returns: all to the first where every weight is zero; of a weight below zero its size counts.
+    Source: Hare-Niemeyer, ties to the earlier share.
     """
     sizes = [abs(Fraction(weight)) for weight in weights]
     total = sum(sizes, Fraction())

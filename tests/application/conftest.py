@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.application.office import Office
 from tests.application.shop import Shop
 from tests.contracts.identities import assert_identities, in_memory_tallies
 
@@ -22,3 +23,15 @@ def keyless_shop() -> Iterator[Shop]:
     shop = Shop(honours_keys=False)
     yield shop
     assert_identities(in_memory_tallies(shop.books.ledger))
+
+
+@pytest.fixture
+def office() -> Office:
+    """A billing office whose provider honours keys."""
+    return Office()
+
+
+@pytest.fixture(params=[True, False], ids=["with keys", "without keys"])
+def any_office(request: pytest.FixtureRequest) -> Office:
+    """Whether its provider honours keys makes no difference here."""
+    return Office(honours_keys=request.param)

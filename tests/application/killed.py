@@ -7,18 +7,20 @@ from contextlib import contextmanager
 import pytest
 
 from tests.application.shop import Shop
+from tests.fakes.gateways import ScriptedGateway
 
 
 class Killed(BaseException):
     """Not an Exception: no `except` of ours may see it."""
 
 
-def killed_during_the_call(shop: Shop, work: Callable[[], object]) -> None:
-    """The carrier has the requests, and has done what it does; no answer is ever read."""
-    shop.carrier.during_call = kill
+def killed_during_the_call(shop: Shop, work: Callable[[], object], *, of: ScriptedGateway | None = None) -> None:
+    """The other machine, the carrier unless another is named, has done what it was asked; no answer is ever read."""
+    gateway = of or shop.carrier
+    gateway.during_call = kill
     with pytest.raises(Killed):
         work()
-    shop.carrier.during_call = shop.transactions.assert_none_open
+    gateway.during_call = shop.transactions.assert_none_open
 
 
 def killed_at_unit(shop: Shop, number: int, work: Callable[[], object]) -> None:

@@ -30,8 +30,9 @@ _CUSTOMERS: Final = text(
 )
 _SUBSCRIPTIONS: Final = text(
     """
-    INSERT INTO subscriptions (subscription_id, customer_id, plan, price, currency, tax_ppm, tax_included, start_on)
-    SELECT 's-' || n, 'c-' || n, 'monthly', 500 + 100 * (n % 10), 'JPY', 100000, false, '2026-01-01'
+    INSERT INTO subscriptions (subscription_id, customer_id, plan, price, currency, tax_ppm, tax_included, start_on,
+                               settled)
+    SELECT 's-' || n, 'c-' || n, 'monthly', 500 + 100 * (n % 10), 'JPY', 100000, false, '2026-01-01', true
     FROM generate_series(1, :count) AS n
     """
 )

@@ -10,10 +10,13 @@ from adapters.postgres.engine import open_engine
 from adapters.postgres.transactions import PostgresClock, PostgresTransactions
 from application.messages import DeadLetters
 from application.transactions import Transactions
+from application.workers import WorkerBook
+from domain.billing.book import BillBook, PlanBook
 from domain.customers import CustomerBook
 from domain.operations import OperationBook
 from domain.orders.events import EventInbox
 from domain.orders.rules import OrderBook
+from domain.payments import RefundBook
 from domain.points import EntryKind, PointLedger
 from tests.contracts.crowds import CROWD
 from tests.contracts.identities import Tally, in_memory_tallies, postgres_tallies
@@ -36,6 +39,14 @@ class Books(Protocol):
     def ledger(self) -> PointLedger: ...
     @property
     def operations(self) -> OperationBook: ...
+    @property
+    def plans(self) -> PlanBook: ...
+    @property
+    def bills(self) -> BillBook: ...
+    @property
+    def refunds(self) -> RefundBook: ...
+    @property
+    def workers(self) -> WorkerBook: ...
     @property
     def dead_letters(self) -> DeadLetters: ...
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import psycopg
 import pytest
-from sqlalchemy import Engine, text
 
 from adapters.postgres.engine import open_engine
 from adapters.postgres.transactions import PostgresTransactions
@@ -12,6 +11,7 @@ from domain.errors import Unavailable
 from domain.operations import State, Step
 from domain.orders.events import Arrival
 from tests.contracts.accounts import account, grant_each
+from tests.contracts.breaking import break_commit, isolate
 from tests.contracts.crowds import in_threads
 from tests.contracts.samples import confirmed, grant, parcel
 from tests.contracts.stores import Books, PostgresStore
@@ -20,28 +20,13 @@ from tests.contracts.work import claim, gate, now, register, send_one, settle
 ORDERS = [f"o-{number}" for number in range(10)]
 
 
-def break_next_commit(engine: Engine, monkeypatch: pytest.MonkeyPatch, *, arrives: bool) -> Callable[[], int]:
-    """The next COMMIT ends with a lost connection, after it arrived or before. Returns: asks how many were tried."""
-    honest, tried = engine.dialect.do_commit, []
-
-    def commit(connection: object) -> None:
-        tried.append(connection)
-        if arrives or len(tried) > 1:
-            honest(connection)  # type: ignore[arg-type]
-        if len(tried) == 1:
-            raise psycopg.OperationalError("the connection is lost")
-
-    monkeypatch.setattr(engine.dialect, "do_commit", commit)
-    return lambda: len(tried)
-
-
 Broken = Callable[[], Callable[[], int]]
 
 
 @pytest.fixture(params=[True, False], ids=["arrived", "never arrived"])
 def commits(request: pytest.FixtureRequest, postgres_store: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> Broken:
     """Breaks the next COMMIT: nobody can tell whether it happened."""
-    return lambda: break_next_commit(postgres_store.engine, monkeypatch, arrives=request.param)
+    return lambda: break_commit(postgres_store.engine, monkeypatch, arrives=request.param)
 
 
 def test_a_grant_whose_commit_is_in_doubt_is_made_once(postgres_store: PostgresStore, commits: Broken) -> None:
@@ -114,11 +99,7 @@ def test_a_unit_whose_connection_is_killed_starts_again(postgres_store: Postgres
 @pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
 def test_a_stricter_isolation_only_starts_units_again(postgres_store: PostgresStore, isolation: str) -> None:
     """Where the database is set so, it answers races with serialization failures, at COMMIT too."""
-    with postgres_store.engine.connect() as connection:
-        name = connection.execute(text("SELECT quote_ident(current_database())")).scalar_one()
-        connection.execute(text(f"ALTER DATABASE {name} SET default_transaction_isolation TO '{isolation}'"))
-        connection.commit()
-    postgres_store.pass_time(0)  # new connections, which take it over
+    isolate(postgres_store, isolation)
 
     def deliver_and_grant(number: int) -> int:
         event, granted = confirmed("e-1"), 0

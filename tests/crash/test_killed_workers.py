@@ -1,4 +1,4 @@
-"""SIGKILL at every boundary of a request, at a carrier that honours keys (reports B42, B51; traps 2, 9, 13)."""
+"""SIGKILL at every boundary of a request, at providers that honour keys (reports B25, B42, B51; traps 2, 9, 13)."""
 
 import signal
 from collections.abc import Iterator
@@ -7,12 +7,12 @@ import pytest
 
 from adapters.embedded import ServerUrls
 from domain.operations import State
-from tests.crash.strikes import SENT, strike
-from tests.crash.worker import ANSWERED, CLAIMED, GATED, SETTLED
+from tests.crash.strikes import CHARGE, PARCEL, REFUND, SENT, Errand, of_each_kind, strike
+from tests.crash.worker import ANSWERED, CLAIMED, GATED, HANDED_OVER, SETTLED
 from tests.e2e.installation import REDELIVERED_SECONDS, Installation, running_installation
-from tests.entrypoints.sandbox.world import Parcel, until
+from tests.entrypoints.sandbox.world import until
 
-POINTS = (CLAIMED, GATED, SENT, ANSWERED, SETTLED)
+POINTS = (SENT, CLAIMED, GATED, HANDED_OVER, ANSWERED, SETTLED)
 
 
 @pytest.fixture(scope="module")
@@ -22,38 +22,49 @@ def installation(servers: ServerUrls, template: str) -> Iterator[Installation]:
 
 
 @pytest.fixture(scope="module")
-def orders(installation: Installation) -> dict[str, Parcel]:
-    """An order for each point at which its worker was killed; by now a healthy worker is there."""
-    orders = {point: strike(installation, point, signal.SIGKILL)[0] for point in POINTS}
+def errands(installation: Installation) -> dict[str, dict[str, Errand]]:
+    """One of each kind for each point at which its worker was killed; by now a healthy worker is there."""
+    errands = {point: of_each_kind(installation) for point in POINTS}
+    for point, of_kinds in errands.items():
+        strike(installation, list(of_kinds.values()), point, signal.SIGKILL)
     installation.start_dispatcher()
-    installation.start_worker()
-    return orders
+    installation.start_worker(threads=4)
+    return errands
 
 
+@pytest.mark.parametrize("kind", [PARCEL, CHARGE, REFUND])
 @pytest.mark.parametrize("point", POINTS)
-def test_a_killed_worker_costs_a_lease_and_no_parcel(
-    installation: Installation, orders: dict[str, Parcel], point: str
+def test_a_killed_worker_costs_a_lease_and_nothing_else(
+    installation: Installation, errands: dict[str, dict[str, Errand]], point: str, kind: str
 ) -> None:
-    """Wherever the worker died: one parcel, asked for once, and the work is not "processing" for ever."""
-    installation.wait_for(State.COMPLETED, orders[point])
-    parcel = installation.world.ledger(orders[point])
-    assert [row["reference"] for row in parcel] == [installation.operation(orders[point]).result["reference"]]
-    assert len(installation.world.seen(orders[point])) == 1
+    """Wherever the worker died: done once, asked for once, and the work is not "processing" for ever."""
+    errand = errands[point][kind]
+    installation.wait_for(State.COMPLETED, errand)
+    done = errand.done(installation)
+    assert [row["reference"] for row in done] == [installation.operation(errand).result["reference"]]
+    assert len(errand.asked(installation)) == 1
 
 
-def test_what_the_dead_left_behind_is_told(installation: Installation, orders: dict[str, Parcel]) -> None:
-    """Each attempt that ended with its worker is in the order's story, with what it means."""
-    installation.wait_for(State.COMPLETED, *orders.values())
-    assert installation.story(orders[CLAIMED])[:2] == ["claimed", "ready its worker ended before sending"]
-    for point in (GATED, SENT, ANSWERED):
-        assert installation.story(orders[point])[:3] == ["claimed", "sent", "ready its worker ended after sending"]
-    assert installation.story(orders[SETTLED]) == ["claimed", "sent", "completed"]
+@pytest.mark.parametrize("kind", [PARCEL, CHARGE, REFUND])
+def test_what_the_dead_left_behind_is_told(
+    installation: Installation, errands: dict[str, dict[str, Errand]], kind: str
+) -> None:
+    """Each attempt that ended with its worker is in the story, with what it means."""
+    of_points = {point: of_kinds[kind] for point, of_kinds in errands.items()}
+    installation.wait_for(State.COMPLETED, *of_points.values())
+    assert installation.story(of_points[CLAIMED])[:2] == ["claimed", "ready its worker ended before sending"]
+    for point in (GATED, HANDED_OVER, SENT, ANSWERED):
+        assert installation.story(of_points[point])[:3] == ["claimed", "sent", "ready its worker ended after sending"]
+    assert installation.story(of_points[SETTLED]) == ["claimed", "sent", "completed"]
 
 
 def test_messages_of_the_dead_come_back_and_change_nothing(
-    installation: Installation, orders: dict[str, Parcel]
+    installation: Installation, errands: dict[str, dict[str, Errand]]
 ) -> None:
     """A message whose worker died before acknowledging it is delivered again, finds its work done, and is gone."""
-    until(lambda: installation.container.broker().do_qsize("shipping") == 0, REDELIVERED_SECONDS)
+    queues = ("shipping", "billing", "payments")
+    until(lambda: not any(map(installation.container.broker().do_qsize, queues)), REDELIVERED_SECONDS)
     assert installation.dead_letters() == []
-    installation.assert_done_once(list(orders.values()))
+    for of_kinds in errands.values():
+        for errand in of_kinds.values():
+            assert len(errand.done(installation)) == len(errand.asked(installation)) == 1

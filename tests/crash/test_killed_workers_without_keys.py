@@ -1,4 +1,4 @@
-"""SIGKILL at every boundary of a request, at a carrier that knows no keys: never asked twice (reports B40, B42)."""
+"""SIGKILL at every boundary of a request, at providers that know no keys: never asked twice (B25, B40, B42)."""
 
 import signal
 from collections.abc import Iterator
@@ -7,13 +7,16 @@ import pytest
 
 from adapters.embedded import ServerUrls
 from domain.operations import State
-from tests.crash.strikes import SENT, strike
-from tests.crash.worker import ANSWERED, CLAIMED, GATED, SETTLED
+from tests.crash.strikes import CHARGE, PARCEL, REFUND, SENT, Errand, of_each_kind, strike
+from tests.crash.worker import ANSWERED, CLAIMED, GATED, HANDED_OVER, SETTLED
 from tests.e2e.installation import Installation, running_installation
-from tests.entrypoints.sandbox.world import Parcel
 
-SURE = (CLAIMED, SENT, ANSWERED, SETTLED)  # never sent, or to be found at the carrier
-GATED_AGAIN = "gated again"
+SURE = (SENT, CLAIMED, ANSWERED, SETTLED)  # never sent, or to be found at the provider
+LOST = (GATED, HANDED_OVER)  # marked as sent and to be found nowhere: nobody but a person can tell
+KINDS = (PARCEL, CHARGE, REFUND)
+BY = ("--by", "mika", "--evidence", "asked by phone")
+
+Errands = dict[str, dict[str, Errand]]
 
 
 @pytest.fixture(scope="module")
@@ -23,51 +26,70 @@ def installation(servers: ServerUrls, template: str) -> Iterator[Installation]:
 
 
 @pytest.fixture(scope="module")
-def orders(installation: Installation) -> dict[str, Parcel]:
-    """An order for each point at which its worker was killed; by now a healthy worker is there."""
-    points = {point: point for point in (GATED, *SURE)} | {GATED_AGAIN: GATED}
-    orders = {name: strike(installation, point, signal.SIGKILL)[0] for name, point in points.items()}
+def errands(installation: Installation) -> Errands:
+    """One of each kind for each point at which its worker was killed; by now a healthy worker is there."""
+    errands = {point: of_each_kind(installation) for point in (*SURE, *LOST)}
+    for point, of_kinds in errands.items():
+        strike(installation, list(of_kinds.values()), point, signal.SIGKILL)
     installation.start_dispatcher()
-    installation.start_worker()
-    return orders
+    installation.start_worker(threads=4)
+    return errands
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("point", SURE)
-def test_what_can_be_found_needs_no_person(installation: Installation, orders: dict[str, Parcel], point: str) -> None:
-    """Surely never sent, or known to the carrier: completed by itself, after one request at most."""
-    installation.wait_for(State.COMPLETED, orders[point])
-    assert len(installation.world.ledger(orders[point])) == 1
-    assert len(installation.world.seen(orders[point])) == 1
+def test_what_can_be_found_needs_no_person(
+    installation: Installation, errands: Errands, point: str, kind: str
+) -> None:
+    """Surely never sent, or known to the provider: completed by itself, after one request at most."""
+    errand = errands[point][kind]
+    installation.wait_for(State.COMPLETED, errand)
+    assert len(errand.done(installation)) == len(errand.asked(installation)) == 1
 
 
-def test_found_by_look_up_is_told(installation: Installation, orders: dict[str, Parcel]) -> None:
-    """Who asks why an order is booked learns that it was looked up, and whose decision that was."""
+@pytest.mark.parametrize("kind", KINDS)
+def test_found_by_look_up_is_told(installation: Installation, errands: Errands, kind: str) -> None:
+    """Who asks why it is done learns that it was looked up, and whose decision that was."""
     for point in (SENT, ANSWERED):
-        installation.wait_for(State.COMPLETED, orders[point])
-        assert installation.story(orders[point])[-1] == "decided: completed found by look-up; look-up"
+        installation.wait_for(State.COMPLETED, errands[point][kind])
+        assert installation.story(errands[point][kind])[-1] == "decided: completed found by look-up; look-up"
 
 
-def test_a_person_says_that_it_did_not_happen(installation: Installation, orders: dict[str, Parcel]) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_person_says_that_it_did_not_happen(installation: Installation, errands: Errands, kind: str) -> None:
     """Marked as sent, not found: waits for a person, is not asked for again; "did not happen" makes it owed again."""
-    order = orders[GATED]
-    installation.wait_for(State.NEEDS_CONFIRMATION, order)
-    assert installation.world.seen(order) == []
-    assert installation.ikkai("operations", "retry", order.key).code == 1
-    decision = ("--did-not-happen", "--by", "mika", "--evidence", "asked the carrier by phone")
-    decided = installation.ikkai("operations", "resolve", order.key, *decision, "--json")
+    errand = errands[GATED][kind]
+    installation.wait_for(State.NEEDS_CONFIRMATION, errand)
+    assert errand.asked(installation) == []
+    assert installation.ikkai("operations", "retry", errand.key).code == 1
+    decided = installation.ikkai("operations", "resolve", errand.key, "--did-not-happen", *BY, "--json")
     assert (decided.code, decided.document["state"]) == (0, "ready")
-    installation.wait_for(State.COMPLETED, order)
-    assert len(installation.world.ledger(order)) == len(installation.world.seen(order)) == 1
+    installation.wait_for(State.COMPLETED, errand)
+    assert len(errand.done(installation)) == len(errand.asked(installation)) == 1
 
 
-def test_a_person_says_that_it_happened(installation: Installation, orders: dict[str, Parcel]) -> None:
-    """ "It happened" settles it under the carrier's reference, with who says so and why, and nothing is sent."""
-    order = orders[GATED_AGAIN]
-    installation.wait_for(State.NEEDS_CONFIRMATION, order)
-    decision = ("--happened", "P-77", "--by", "mika", "--evidence", "seen on the shelf")
-    assert installation.ikkai("operations", "resolve", order.key, *decision).code == 0
-    shown = installation.ikkai("shipments", "list", "--order", order.order_id, "--json").document
-    assert [(row["state"], row["reference"]) for row in shown] == [("booked", "P-77")]
-    assert installation.world.seen(order) == []
-    assert installation.story(order)[-1] == "decided: completed confirmed by hand; seen on the shelf"
-    assert installation.ikkai("operations", "resolve", order.key, *decision).code == 1
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_person_says_that_it_happened(installation: Installation, errands: Errands, kind: str) -> None:
+    """ "It happened" settles it under the provider's reference, with who says so and why, and nothing is sent."""
+    errand = errands[HANDED_OVER][kind]
+    installation.wait_for(State.NEEDS_CONFIRMATION, errand)
+    decision = ("--happened", f"P-{errand.subject}", *BY)
+    assert installation.ikkai("operations", "resolve", errand.key, *decision).code == 0
+    assert installation.operation(errand).result["reference"] == f"P-{errand.subject}"
+    assert errand.asked(installation) == []
+    assert installation.story(errand)[-1] == "decided: completed confirmed by hand; asked by phone"
+    assert installation.ikkai("operations", "resolve", errand.key, *decision).code == 1
+
+
+def test_what_a_person_says_is_seen_by_everybody(installation: Installation, errands: Errands) -> None:
+    """The parcel is booked, the bill charged, the refund given back, wherever somebody looks."""
+    lost = errands[HANDED_OVER]
+    installation.wait_for(State.COMPLETED, *lost.values())
+    parcel, charge, refund = lost[PARCEL], lost[CHARGE], lost[REFUND]
+    (shipment,) = installation.ikkai("shipments", "list", "--order", parcel.subject, "--json").document
+    assert (shipment["state"], shipment["reference"]) == ("booked", f"P-{parcel.subject}")
+    billed = installation.ikkai("explain", "customer", charge.subject, "--json").out
+    assert charge.key in billed
+    asked = ("--customer", refund.subject, "--month", str(refund.content["month"]))
+    again = installation.ikkai("refunds", "request", "--refund", refund.content["refund_id"], *asked, "--json")
+    assert (again.code, again.document["state"]) == (0, "succeeded")

@@ -7,7 +7,7 @@ import pytest
 from adapters.embedded import ServerUrls
 from domain.operations import State
 from entrypoints.supervisor import Supervisor
-from tests.crash.worker import CLAIMED, POINT, SIGNAL, SUBJECT
+from tests.crash.worker import CLAIMED, POINT, SIGNAL, SUBJECTS
 from tests.e2e.installation import Installation, running_installation, soon
 from tests.entrypoints.sandbox.world import Parcel
 
@@ -23,7 +23,7 @@ def installation(servers: ServerUrls, template: str) -> Iterator[Installation]:
 def test_poison_is_parked_and_its_neighbours_are_done(installation: Installation) -> None:
     """Counted when claimed: after the last attempt the poison is parked and shown; twenty good parcels are booked."""
     poison, good = Parcel(), [Parcel() for _ in range(20)]
-    variables = {POINT: CLAIMED, SUBJECT: poison.order_id, SIGNAL: "SIGKILL"}
+    variables = {POINT: CLAIMED, SUBJECTS: poison.order_id, SIGNAL: "SIGKILL"}
     installation.start_dispatcher()
     kept_alive = Supervisor()
     kept_alive.processes = [installation.start("tests.crash.worker", "--threads", "2", **variables)]

@@ -5,7 +5,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import dramatiq
 import psycopg
@@ -14,6 +14,8 @@ from pydantic import SecretStr
 from sqlalchemy import make_url, text
 
 from adapters.embedded import ServerUrls
+from application.billing import Taken
+from domain.calendar import Month
 from domain.operations import Operation, State
 from entrypoints.container import Container
 from entrypoints.settings import OwnSettings, Settings
@@ -31,6 +33,9 @@ SOON_SECONDS: Final = 100.0
 # A dead worker's messages come back by a lottery after its heartbeat: 2 % of the commands, some ten a second.
 REDELIVERED_SECONDS: Final = HEARTBEAT_SECONDS + 85.0
 POINTS: Final = 100
+# One month's subscription, and the bill that comes of it: 10 % tax are added.
+PRICE: Final = 980
+TOTAL: Final = 1078
 
 _numbers = itertools.count(1)
 
@@ -55,6 +60,13 @@ def soon(true: Callable[[], bool]) -> None:
 
 def customer_of(order: Parcel) -> str:
     return f"c-{order.order_id}"
+
+
+class Keyed(Protocol):
+    """Something that happens once outside, by the key under which it does."""
+
+    @property
+    def key(self) -> str: ...
 
 
 class Installation:
@@ -86,6 +98,21 @@ class Installation:
         assert receipt.accepted == len(orders), receipt
         if apply:
             self.container.apply_order_events().execute()
+
+    def subscribe(
+        self, month: str, *customer_ids: str, payment_method: str = "pm_card_visa", price: int = PRICE
+    ) -> None:
+        """Makes these customers subscribers for this one month."""
+        cards = [
+            {"customer_id": one, "payment_method": payment_method, "payment_customer": f"cus_{one}"}
+            for one in customer_ids
+        ]
+        self.container.update_customers().execute(cards)
+        days, plan = Month.parse("month", month), {"plan": "monthly box", "price": price, "currency": "JPY"}
+        plan |= {"tax_rate": 10, "tax_included": False, "start": str(days.first_day), "end": str(days.last_day)}
+        subscriptions = [plan | {"subscription_id": f"s-{one}", "customer_id": one} for one in customer_ids]
+        outcomes = self.container.import_subscriptions().execute(subscriptions)
+        assert outcomes == [Taken.ACCEPTED] * len(customer_ids), outcomes
 
     def send(
         self, actor: str, content: dict[str, Any], *, copies: int = 1, delay_milliseconds: int | None = None
@@ -119,19 +146,36 @@ class Installation:
         with self.container.engine().connect() as connection:
             return [tuple(row) for row in connection.execute(text(statement), values)]
 
-    def operation(self, order: Parcel) -> Operation:
-        return self.container.read_operations().get(order.key)
+    def operation(self, one: Keyed) -> Operation:
+        return self.container.read_operations().get(one.key)
 
-    def story(self, order: Parcel) -> list[str]:
-        """What happened to the order's parcel, step by step."""
-        steps = self.container.read_operations().story(order.key)
+    def story(self, one: Keyed) -> list[str]:
+        """What happened to it, step by step."""
+        steps = self.container.read_operations().story(one.key)
         return [f"{step['what']} {step['detail'] or ''}".strip() for step in steps]
 
-    def wait_for(self, state: State, *orders: Parcel) -> None:
-        """Waits until these orders' parcels are in this state."""
-        keys = [order.key for order in orders]
+    def wait_for(self, state: State, *wanted: Keyed) -> None:
+        """Waits until these are in this state."""
+        keys = [one.key for one in wanted]
         count = "SELECT count(*) FROM operations WHERE key = ANY(:keys) AND state = :state"
-        soon(lambda: self.rows(count, keys=keys, state=state) == [(len(orders),)])
+        soon(lambda: self.rows(count, keys=keys, state=state) == [(len(wanted),)])
+
+    def ledger(self, kind: str, *wanted: Keyed) -> list[dict[str, Any]]:
+        """What really happened under these keys. Key: `kind` is `charges`, `refunds` or `shipments`."""
+        keys = {one.key for one in wanted}
+        rows: list[dict[str, Any]] = self.world.http.get("/_ledger").raise_for_status().json()[kind]
+        return [row for row in rows if row["key"] in keys]
+
+    def asked(self, kind: str, *wanted: Keyed) -> list[dict[str, Any]]:
+        """The requests to do something that the world has seen under these keys."""
+        keys = {one.key for one in wanted}
+        report = self.world.http.get("/_requests", params={"target": kind, "method": "POST"}).json()
+        return [row for row in report["requests"] if row["key"] in keys]
+
+    def script(self, kind: str, fault: str, match: str, times: int | None = 1) -> None:
+        """Lets the next requests go wrong that are of this kind and name what matches."""
+        wish = {"target": kind, "fault": fault, "match": match, "times": times}
+        self.world.http.post("/_faults", json=wish).raise_for_status()
 
     def dead_letters(self) -> list[tuple[str, str]]:
         """Queue and reason of each, in the order in which they came."""
@@ -156,6 +200,7 @@ class Installation:
         for process in self.processes:
             process.kill()
         self.container.shipping_gateway().close()
+        self.container.payment_gateway().close()
         self.container.redis_client().close()
         self.container.engine().dispose()
 
@@ -178,9 +223,10 @@ def installation_on(
     urls: ServerUrls, *, honours_keys: bool = True, latency_ms: int = 0, **settings: Any
 ) -> Iterator[Installation]:
     """An installation on these servers, which hold a migrated database and an empty queue."""
-    keys = "--carrier-keys" if honours_keys else "--no-carrier-keys"
-    with running_world(keys, "--latency-ms", str(latency_ms)) as world:
-        installation = Installation(world, short_settings(urls, world, carrier_honours_keys=honours_keys, **settings))
+    keys = ("--carrier-keys", "--stripe-keys") if honours_keys else ("--no-carrier-keys", "--no-stripe-keys")
+    settings = {"carrier_honours_keys": honours_keys, "stripe_honours_keys": honours_keys} | settings
+    with running_world(*keys, "--latency-ms", str(latency_ms)) as world:
+        installation = Installation(world, short_settings(urls, world, **settings))
         try:
             yield installation
         finally:
@@ -194,6 +240,8 @@ def short_settings(urls: ServerUrls, world: World, **other: Any) -> Settings:
         "broker_url": urls.broker_url,
         "carrier_url": world.url,
         "carrier_token": SecretStr("token"),
+        "stripe_api_base": world.url,
+        "stripe_api_key": SecretStr("sk_test_1"),
         "call_deadline_seconds": CALL_DEADLINE_SECONDS,
         "lease_seconds": LEASE_SECONDS,
         "retry_first_seconds": 0.1,

@@ -10,8 +10,10 @@ from adapters.embedded import ServerUrls
 from domain.operations import State
 from entrypoints.supervisor import Process
 from tests.e2e.installation import POINTS, Installation, running_installation, soon
+from tests.e2e.months import BilledMonth, RefundOf
 from tests.entrypoints.sandbox.world import Parcel
 
+QUEUES = ("orders", "points", "shipping", "billing", "payments")
 COPIES = 10
 THREADS = 8
 DELAY_MILLISECONDS = 2_000
@@ -57,8 +59,30 @@ def test_ten_identical_messages_are_one_effect(
     assert not worker.has_ended()
 
 
+def test_copies_of_a_bill_and_of_its_refund_are_one_of_each(installation: Installation, worker: Process) -> None:
+    """The month and then the refund, each ten times in the hands of eight threads: charged once, given back once."""
+    month = BilledMonth(installation)
+    (bill,) = month.subscribers(1)
+    refund, of_bill = RefundOf(bill), {"customer_id": bill.customer_id, "month": bill.month}
+    for actor, content, done in (
+        ("billing.bill_customer", of_bill, bill),
+        ("payments.refund", of_bill | {"refund_id": refund.refund_id, "amount": 500}, refund),
+    ):
+        worker.signal(signal.SIGSTOP)
+        installation.send(actor, content, copies=COPIES)
+        worker.signal(signal.SIGCONT)
+        installation.wait_for(State.COMPLETED, done)
+        soon(lambda: _is_heard(installation))
+    month.assert_charged_once([bill])
+    assert [row["amount"] for row in installation.ledger("refunds", refund)] == [500]
+    assert len(installation.asked("charges", bill)) == len(installation.asked("refunds", refund)) == 1
+    assert installation.rows("SELECT number FROM bills") == [(1,)]
+    assert installation.dead_letters() == []
+    assert not worker.has_ended()
+
+
 def _is_heard(installation: Installation) -> bool:
     """Whether every message is off its queue, and nothing is being done any more."""
     broker = installation.container.broker()
-    waiting = sum(broker.do_qsize(queue) for queue in ("orders", "points", "shipping"))
+    waiting = sum(broker.do_qsize(queue) for queue in QUEUES)
     return not waiting and not installation.container.owed_work().execute()
