@@ -1,6 +1,8 @@
 """All commands together, and what their failures look like from outside."""
 
+import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 from typing import Final
 
 import typer
@@ -51,6 +53,13 @@ for command in (up.up, up.work, demo.demo, database.migrate, database.doctor):
 def run(arguments: Sequence[str]) -> int:
     """Runs one command. Returns: its exit code (README, Operations)."""
     as_json = "--json" in arguments
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # what a terminal cannot show must not end a command
+    for place, argument in enumerate(arguments, start=1):
+        if not argument.isascii() and argument != argument.encode(errors="replace").decode():
+            complain(f"argument {place} is not UTF-8", as_json=as_json)
+            return INVALID
     try:
         app(list(arguments))
     except SystemExit as ended:  # typer has said what was wrong with the usage (2), or a command gave its code

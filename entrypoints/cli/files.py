@@ -11,7 +11,7 @@ from typing import Annotated, Any, BinaryIO, Final, Literal, Protocol
 import typer
 
 from domain.errors import Malformed
-from entrypoints.cli.output import FAILED, print_json
+from entrypoints.cli.output import FAILED, print_json, printable
 from entrypoints.progress import progress
 
 SHOWN: Final = 20  # complaints shown to people; --json has all
@@ -74,7 +74,7 @@ class ImportReport:
             print(f"accepted {self.accepted}, duplicates {self.duplicates}, ", end="")
             print(f"conflicts {len(self.conflicts)}, rejected {len(self.rejected)}")
             for row in (self.conflicts + self.rejected)[:SHOWN]:
-                print(f"  line {row['line']}: {': '.join(filter(None, (row.get('field'), row['reason'])))}")
+                print(f"  line {row['line']}: {printable(': '.join(filter(None, (row.get('field'), row['reason']))))}")
             if len(self.conflicts) + len(self.rejected) > SHOWN:
                 print("  … (all of them: --json)")
         if self.conflicts or self.rejected:

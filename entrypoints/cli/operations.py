@@ -24,7 +24,7 @@ def summary(operation: Operation) -> dict[str, Any]:
 def list_(
     state: Annotated[str | None, typer.Option(help="Only operations in this state.")] = None,
     kind: Annotated[str | None, typer.Option(help="Only operations of this kind.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="At most so many.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, max=1_000_000, help="At most so many.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Operations, the newest first. Example: ikkai operations list --state needs_confirmation"""

@@ -31,8 +31,13 @@ def print_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, em
     for column in columns:
         table.add_column(column, overflow="fold")  # a key that is cut cannot be copied
     for row in rows:
-        table.add_row(*("" if row[column] is None else str(row[column]) for column in columns))
+        table.add_row(*("" if row[column] is None else printable(str(row[column])) for column in columns))
     Console(markup=False, width=None if sys.stdout.isatty() else 160).print(table)
+
+
+def printable(text: str) -> str:
+    """Text that quotes a file, a message or another machine: nothing in it moves the cursor or colours the screen."""
+    return "".join(one if one.isprintable() or one == "\n" else repr(one)[1:-1] for one in text)
 
 
 def complain(message: str, *, as_json: bool, field: str | None = None) -> None:
@@ -40,7 +45,7 @@ def complain(message: str, *, as_json: bool, field: str | None = None) -> None:
     if as_json:
         print_json({"error": message, "field": field})
     else:
-        print(f"ikkai: {message}", file=sys.stderr)
+        print(f"ikkai: {printable(message)}", file=sys.stderr)
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Commands: what they print and how they fail."""
