@@ -171,34 +171,27 @@ def _taken(books: RefundBooks, notice: Notice) -> bool:
     if notice.kind != REFUND:
         return notice.key is not None and books.operations.get(notice.key) is not None
     known = None if notice.key is None else books.refunds.by_key(notice.key)
-    if known is None or known.reference not in (None, notice.reference):
-        return _adopted(books, notice)  # made by hand at the provider, or a second one that it made of ours
-    books.refunds.charge(known.customer_id, known.month, lock=True)
-    known = books.refunds.get(known.refund_id)
-    if known is not None and notice.state is not None:
-        books.refunds.hear(replace(known, reference=notice.reference, state=further(known.state, notice.state)))
-    return True
-
-
-def _adopted(books: RefundBooks, notice: Notice) -> bool:
-    charge = None if notice.charge is None else books.refunds.charge_by_reference(notice.charge)
-    if charge is None or notice.money is None:
+    of = known or (None if notice.charge is None else books.refunds.charge_by_reference(notice.charge))
+    if of is None:
         return False
-    books.refunds.charge(charge.customer_id, charge.month, lock=True)
-    state = notice.state or RefundState.REQUESTED
-    for known in books.refunds.of_charge(charge.customer_id, charge.month):
-        if known.reference == notice.reference:  # whatever told us first
-            books.refunds.hear(replace(known, state=further(known.state, state)))
-            return True
-    books.refunds.add(
-        Refund(
-            f"{ADOPTED}{notice.reference}",
-            charge.customer_id,
-            charge.month,
-            notice.money,
-            state,
-            notice.reference,
-            origin="provider",
+    books.refunds.charge(of.customer_id, of.month, lock=True)
+    refunds = joined(books.refunds.of_charge(of.customer_id, of.month))
+    meant = next((one for one in refunds if one.reference == notice.reference), None)
+    if meant is None:
+        meant = next((one for one in refunds if one.key == notice.key and one.reference is None), None)
+    if meant is not None:
+        state = further(meant.state, notice.state or meant.state)
+        books.refunds.hear(replace(meant, reference=notice.reference, state=state))
+    elif notice.money is not None:  # made by hand at the provider, or a second one that it made of ours
+        books.refunds.add(
+            Refund(
+                f"{ADOPTED}{notice.reference}",
+                of.customer_id,
+                of.month,
+                notice.money,
+                notice.state or RefundState.REQUESTED,
+                notice.reference,
+                origin="provider",
+            )
         )
-    )
     return True

@@ -210,5 +210,8 @@ class RefundBook(Protocol):
         ...
 
     def hear(self, refund: Refund) -> None:
-        """Keeps what the provider said of a refund: its id there, and its state, which only ever moves on."""
+        """Keeps what the provider said of a refund: its id there, and its state, which only ever moves on.
+
+        What was adopted under that id before it was known to be ours is the same refund, and goes.
+        """
         ...

@@ -39,6 +39,9 @@ _ADD: Final = text(
     ON CONFLICT DO NOTHING RETURNING refund_id
     """
 )
+_DROP_TWIN: Final = text(
+    "DELETE FROM refunds WHERE reference = :reference AND origin = 'provider' AND refund_id <> :refund_id"
+)
 _HEAR: Final = text("UPDATE refunds SET state = :state, reference = :reference WHERE refund_id = :refund_id")
 
 
@@ -83,6 +86,7 @@ class PostgresRefundBook:
         return self._connection.execute(_ADD, stored).scalar_one_or_none() is not None
 
     def hear(self, refund: Refund) -> None:
+        self._connection.execute(_DROP_TWIN, {"refund_id": refund.refund_id, "reference": refund.reference})
         heard = {"refund_id": refund.refund_id, "state": str(refund.state), "reference": refund.reference}
         self._connection.execute(_HEAR, heard)
 

@@ -171,8 +171,9 @@ class CreateBills:
         self, ids: Sequence[str], month: Month, terms: Terms
     ) -> Iterator[tuple[Sequence[Bill], Sequence[Failure]]]:
         """One transaction for the set; where that fails, smaller ones, until the customer it fails for is alone."""
+        issued: dict[str, tuple[Bill, str]] = {}
         try:
-            yield self._transactions.run(lambda books: _issued(books, ids, month, terms))
+            yield self._transactions.run(lambda books: _issued(books, ids, month, terms, issued))
         except Unavailable:
             raise
         except Exception as failure:
@@ -185,8 +186,14 @@ class CreateBills:
 
 
 def _issued(
-    books: BillingBooks, ids: Sequence[str], month: Month, terms: Terms
+    books: BillingBooks, ids: Sequence[str], month: Month, terms: Terms, issued: dict[str, tuple[Bill, str]]
 ) -> tuple[Sequence[Bill], Sequence[Failure]]:
+    """Bills these customers. `issued` tells a unit that runs again, its COMMIT answered by silence, what it made."""
+    stand = [
+        bill
+        for bill, number in issued.values()
+        if (stored := books.bills.get(bill.customer_id, month)) is not None and stored.number == number
+    ]
     accounts = books.bills.accounts(month, ids, lock=True)
     bills, failed = _drawn_up(accounts, month, terms.rounding)
     numbers = books.bills.issue_each(bills, ZoneInfo(terms.time_zone))
@@ -197,7 +204,8 @@ def _issued(
     ]
     if Registration.CONFLICT in books.operations.register_each(charges):
         raise Conflict("a charge of this month is known with other content")
-    return bills, failed
+    issued |= {bill.customer_id: (bill, number) for bill, number in zip(bills, numbers, strict=True)}
+    return stand + bills, failed
 
 
 def _drawn_up(accounts: Sequence[Account], month: Month, rounding: Rounding) -> tuple[list[Bill], list[Failure]]:

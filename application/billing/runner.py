@@ -185,7 +185,8 @@ class RunBilling:
 
     def retry(self, month: object, customer_id: object, *, wait: bool = True) -> StoredBill:
         which, known = billing_month("month", month), identifier("customer", customer_id)
-        self._transactions.run(lambda books: _retried(books, known, which))
+        made: list[str] = []
+        self._transactions.run(lambda books: _retried(books, known, which, made))
         if wait:
             self._charge(which, lambda *_: None)
         return self._transactions.run(lambda books: _bill(books, known, which))
@@ -223,10 +224,13 @@ def _bill(books: PaymentBooks, customer_id: str, month: Month, *, lock: bool = F
     return bill
 
 
-def _retried(books: PaymentBooks, customer_id: str, month: Month) -> None:
+def _retried(books: PaymentBooks, customer_id: str, month: Month, made: list[str]) -> None:
+    """A new attempt; `made` tells a unit that runs again, its COMMIT answered by silence, which one it made."""
     customer = books.customers.lock([customer_id]).get(customer_id)
     bill = _bill(books, customer_id, month, lock=True)
     declined = bill.operation
+    if declined is not None and declined.key in made:
+        return
     if declined is None or declined.state is not State.REFUSED:
         state = bill.settlement if declined is None else declined.state
         raise Refused(f"the bill of {month} is {state}; only a declined one can be charged anew", field="month")
@@ -248,3 +252,4 @@ def _retried(books: PaymentBooks, customer_id: str, month: Month) -> None:
     if books.operations.register_each([request.as_operation()])[0] is not Registration.NEW:
         raise Refused(f"{request.key} is known already", field="month")
     books.bills.note_attempt(customer_id, month, request.attempt, request.key)
+    made.append(request.key)

@@ -181,6 +181,10 @@ class InMemoryRefundBook:
         return True
 
     def hear(self, refund: Refund) -> None:
+        twins = [one for one in self.refunds.values() if one.reference == refund.reference and one.origin == "provider"]
+        for twin in twins:
+            if twin.refund_id != refund.refund_id:
+                del self.refunds[twin.refund_id]
         assert not self._is_taken(refund), f"{refund.reference} is another refund's, too"
         known = self.refunds[refund.refund_id]
         self.refunds[refund.refund_id] = replace(known, state=refund.state, reference=refund.reference)

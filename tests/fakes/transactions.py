@@ -8,12 +8,13 @@ from typing import TypeVar
 
 from application.transactions import Clock
 from domain.errors import LostRace, Unavailable
-from tests.fakes.billing import InMemoryBillBook, InMemoryPlanBook
+from tests.fakes.billing import InMemoryBillBook
 from tests.fakes.customers import InMemoryCustomerBook
 from tests.fakes.messages import InMemoryDeadLetters
 from tests.fakes.operations import InMemoryOperationBook
 from tests.fakes.orders import InMemoryEventInbox, InMemoryOrderBook
 from tests.fakes.payments import InMemoryRefundBook
+from tests.fakes.plans import InMemoryPlanBook
 from tests.fakes.points import InMemoryPointLedger
 from tests.fakes.workers import InMemoryWorkerBook
 

@@ -115,7 +115,8 @@ class PostgresBillBook:
             raise LostRace("a bill of this month appeared meanwhile")  # undone whole, so that no number is lost
         self._connection.execute(sql.INSERT_LINES, {**month, **_line_columns(bills)})
         customers = [bill.customer_id for bill in bills]
-        self._connection.execute(sql.MARK_SETTLED, {"customers": customers})
+        # Only what the rules have seen: what begins later may be missing on bills of later months.
+        self._connection.execute(sql.MARK_SETTLED, {"customers": customers, "until": bills[0].month.last_day})
         items = [line.source for bill in bills for line in bill.lines if line.kind is LineKind.ITEM]
         if items:
             self._connection.execute(sql.MARK_ITEMS, {**month, "items": items})

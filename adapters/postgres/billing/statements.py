@@ -19,7 +19,9 @@ CLOSING_DAY: Final = text(
     SELECT max(closing_day) FROM customers AS customer
     WHERE {_AMONG.format("customer")}
       AND (EXISTS (SELECT FROM subscriptions WHERE customer_id = customer.customer_id)
-           OR EXISTS (SELECT FROM items WHERE customer_id = customer.customer_id AND month IS NULL))
+           OR EXISTS (SELECT FROM items WHERE customer_id = customer.customer_id AND month IS NULL)
+           OR EXISTS (SELECT FROM bills WHERE customer_id = customer.customer_id
+                        AND settlement = 'carried' AND carried_to IS NULL))
     """
 )
 # A few too many: whether anything is due is for the rules to say.
@@ -133,7 +135,8 @@ MARK_CARRIED: Final = text(
     """
 )
 MARK_SETTLED: Final = text(
-    "UPDATE subscriptions SET settled = true WHERE customer_id = ANY(CAST(:customers AS text[])) AND NOT settled"
+    "UPDATE subscriptions SET settled = true"
+    " WHERE customer_id = ANY(CAST(:customers AS text[])) AND NOT settled AND start_on <= :until"
 )
 
 _STORED: Final = """
