@@ -38,9 +38,7 @@ def errands(installation: Installation) -> Errands:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("point", SURE)
-def test_what_can_be_found_needs_no_person(
-    installation: Installation, errands: Errands, point: str, kind: str
-) -> None:
+def test_what_can_be_found_needs_no_person(installation: Installation, errands: Errands, point: str, kind: str) -> None:
     """Surely never sent, or known to the provider: completed by itself, after one request at most."""
     errand = errands[point][kind]
     installation.wait_for(State.COMPLETED, errand)

@@ -101,7 +101,7 @@ class WatchedTransactions(PostgresTransactions):
 class Call(Protocol):
     """How a gateway is asked for something."""
 
-    def __call__(self, operations: Sequence[Operation], *, began: float | None = None) -> Sequence[Answer]: ...
+    def __call__(self, operations: Sequence[Operation], /, *, began: float | None = None) -> Sequence[Answer]: ...
 
 
 def watched(call: Call, operations: Sequence[Operation], began: float | None) -> Sequence[Answer]:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.e2e.installation import POINTS, confirmed, customer_of, soon
 from tests.e2e.running_up import Up, running_up, temporary_home
+from tests.entrypoints.sandbox.paying import Bill
 from tests.entrypoints.sandbox.world import Parcel
 
 
@@ -202,6 +203,40 @@ def test_customers_are_imported(up: Up, tmp_path: Path) -> None:
         assert finished.code == 1
         assert (finished.document["accepted"], finished.document["duplicates"]) == (accepted, 1 - accepted)
         assert [(row["line"], row["field"]) for row in finished.document["rejected"]] == [(3, "email")]
+
+
+def test_a_month_from_files_to_the_refund(up: Up, tmp_path: Path) -> None:
+    """Customers, plans and an item come from files; previewed, billed, billed again, and part of it given back."""
+    bill, month = Bill(month="2026-09"), "2026-09"
+    files = {
+        "customers": f"customer_id,payment_method,payment_customer\n{bill.customer_id},pm_card_visa,{bill.customer}\n",
+        "subscriptions": "subscription_id,customer_id,plan,price,currency,tax_rate,tax_included,start,end\n"
+        f"s-1,{bill.customer_id},定期便,980,JPY,10,false,2026-09-01,2026-09-30\n",
+        "items": "item_id,customer_id,date,description,amount,currency,tax_rate,tax_included\n"
+        f"i-1,{bill.customer_id},2026-09-10,送料,500,JPY,10,true\n",
+    }
+    for what, rows in files.items():
+        file = tmp_path / f"{what}.csv"
+        file.write_text(rows, encoding="cp932")
+        assert up.home.type(what, "import", str(file), "--json").document["accepted"] == 1
+    total = 980 + 98 + 500
+    preview = up.home.type("billing", "run", month, "--dry-run", "--json").document
+    assert (preview["due"], preview["created"], preview["total"]) == (1, 0, {"JPY": total})
+    for created in (1, 0):
+        finished = up.home.ikkai("billing", "run", month, "--json")
+        assert (finished.code, finished.err) == (0, "")
+        assert (finished.document["created"], finished.document["already"]) == (created, 1 - created)
+        assert finished.document["charged"] == 1
+    assert up.home.type("billing", "status", month, "--json").document["digest"] == preview["digest"]
+    (charge,) = up.world.http.get("/_ledger").json()["charges"]
+    assert (charge["key"], charge["amount"], charge["status"]) == (bill.key, total, "succeeded")
+
+    asked = ("--refund", "r-1", "--customer", bill.customer_id, "--month", month, "--json")
+    for _ in range(2):
+        finished = up.home.type("refunds", "request", *asked, "--amount", "500")
+        assert (finished.code, finished.document["state"]) == (0, "succeeded")
+    (back,) = up.world.http.get("/_ledger").json()["refunds"]
+    assert (back["key"], back["amount"], back["charge"]) == ("refund:r-1", 500, charge["reference"])
 
 
 def test_commands_share_the_servers_of_a_running_up(up: Up, order: Parcel) -> None:

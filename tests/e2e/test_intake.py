@@ -15,16 +15,10 @@ from domain.orders.events import read_event
 from domain.shipping import REQUEST
 from entrypoints.supervisor import Process
 from tests.e2e.installation import Installation, confirmed, installation_on
-from tests.e2e.outages import FragileServers, fragile_servers
+from tests.e2e.outages import FragileServers
 from tests.entrypoints.sandbox.world import Parcel
 
 SECRET = "open-sesame"
-
-
-@pytest.fixture(scope="module")
-def servers_to_lose() -> Iterator[FragileServers]:
-    with fragile_servers() as servers:
-        yield servers
 
 
 @pytest.fixture(scope="module")

@@ -1,44 +1,26 @@
 """Redis emptied, gone, too small, full, robbed of its locks: every effect once, nobody has to help (B54; trap 49)."""
 
 import time
-from collections.abc import Iterator
 
 import pytest
 import redis
 
 from domain.operations import State
-from tests.e2e.installation import Installation, installation_on, soon
-from tests.e2e.outages import FragileServers, fragile_servers
+from tests.e2e.installation import Installation, soon
+from tests.e2e.outages import FragileServers
 from tests.entrypoints.sandbox.world import Parcel
 
 ORDERS_PER_OUTAGE = 60
 OUTAGE_SECONDS = 3.0
-LATENCY_MS = 100  # slow enough for an outage to come in the middle
 # Redis needs more than this for itself: each write evicts something, or is refused.
 TOO_SMALL = "1mb"
 
 
-@pytest.fixture
-def servers_to_lose() -> Iterator[FragileServers]:
-    with fragile_servers() as servers:
-        yield servers
-
-
-@pytest.fixture
-def installation(servers_to_lose: FragileServers) -> Iterator[Installation]:
-    with installation_on(servers_to_lose.urls, latency_ms=LATENCY_MS) as installation:
-        yield installation
-
-
 def test_three_hundred_orders_through_every_outage_of_redis(
-    installation: Installation, servers_to_lose: FragileServers
+    busy_installation: Installation, servers_to_lose: FragileServers
 ) -> None:
     """One outage after the other, each while parcels are under way: each order has one grant and one parcel."""
-    processes = [
-        installation.start_dispatcher(),
-        installation.start_worker(threads=4),
-        installation.start_worker(threads=4),
-    ]
+    installation = busy_installation
     orders = [Parcel() for _ in range(5 * ORDERS_PER_OUTAGE)]
 
     def under_way(outage: int) -> None:
@@ -77,4 +59,4 @@ def test_three_hundred_orders_through_every_outage_of_redis(
     installation.assert_done_once(orders)
     assert installation.rows("SELECT DISTINCT state FROM order_events") == [("applied",)]
     assert installation.dead_letters() == []
-    assert not any(process.has_ended() for process in processes)
+    assert not any(process.has_ended() for process in installation.processes)

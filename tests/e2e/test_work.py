@@ -8,6 +8,7 @@ import pytest
 
 from tests.e2e.installation import POINTS, confirmed, customer_of, soon
 from tests.e2e.running_up import Home, temporary_home
+from tests.entrypoints.sandbox.paying import Bill
 from tests.entrypoints.sandbox.world import Parcel, World, running_world
 
 
@@ -48,4 +49,23 @@ def test_work_until_idle_says_when_a_person_is_needed(home: Home, world: World, 
     assert len(world.ledger(lost)) == 1
     for order in (good, lost):
         assert home.type("points", "show", customer_of(order), "--json").document["balance"] == POINTS
+    assert home.servers() == home.processes() == []
+
+
+def test_a_month_is_billed_with_nothing_running(home: Home, world: World, tmp_path: Path) -> None:
+    """The command starts the database, charges by itself and stops it again; typed again it finds all done."""
+    stripe = {"IKKAI_STRIPE_API_BASE": world.url, "IKKAI_STRIPE_API_KEY": "sk_test_1"}
+    bill = Bill(month="2026-09")
+    customers, plans = tmp_path / "customers.ndjson", tmp_path / "plans.ndjson"
+    customers.write_text(json.dumps({"customer_id": bill.customer_id, "payment_method": "pm_card_visa"}))
+    plan = {"plan": "box", "price": 980, "currency": "JPY", "tax_rate": "10", "tax_included": True}
+    whose = {"subscription_id": "s-1", "customer_id": bill.customer_id, "start": "2026-09-01"}
+    plans.write_text(json.dumps(plan | whose))
+    for what, file in (("customers", customers), ("subscriptions", plans)):
+        assert home.type(what, "import", str(file)).code == 0
+    for created in (1, 0):
+        finished = home.ikkai("billing", "run", bill.month, "--json", **stripe)
+        assert (finished.code, finished.document["created"], finished.document["charged"]) == (0, created, 1)
+    (charge,) = world.http.get("/_ledger").json()["charges"]
+    assert (charge["key"], charge["amount"]) == (bill.key, 980)
     assert home.servers() == home.processes() == []
