@@ -1,16 +1,17 @@
 """Money: charged once per bill, given back once per refund, never more than was paid."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
-from application.operations import OperationBooks
+from application.operations import OperationBooks, PerformOperations
 from application.transactions import Transactions
+from application.workers import WorkOff
 from domain.billing.periods import billing_month
 from domain.errors import Conflict, LostRace, Malformed, Refused
 from domain.keys import identifier
 from domain.money import MAX_AMOUNT
-from domain.operations import Answer, LookUp, Operation, OperationBook, Policy, Registration
+from domain.operations import Answer, LookUp, Operation, OperationBook, Policy, Registration, State
 from domain.payments import ADOPTED, CHARGE, REFUND, Notice, Refund, RefundBook, RefundState, further, joined, refund_of
 
 
@@ -110,15 +111,60 @@ class RequestRefund:
         asked = None if amount is None else _amount(amount)
         return self._transactions.run(lambda books: _asked_for(books, refund, customer, which, asked))
 
-    def get(self, refund_id: object) -> Refund:
-        """Raises: Refused for an unknown id."""
-        known = identifier("refund_id", refund_id)
 
-        def read(books: RefundBooks) -> Refund:
-            refund = books.refunds.get(known)
-            if refund is None:
-                raise Refused(f"no refund {known} is known", field="refund_id")
-            return refund
+@dataclass(frozen=True, slots=True)
+class RefundReport:
+    """A refund as it stands, and the work of asking the provider for it."""
+
+    refund: Refund
+    operation: Operation
+
+    @property
+    def is_left(self) -> bool:
+        """Whether it has not come to the provider, and was given up or put off."""
+        left = self.operation.state in (State.PARKED, State.READY)
+        return left and self.refund.state is RefundState.REQUESTED
+
+
+class SendRefund:
+    """Asks for a refund and sees it sent: by the workers, or where none is alive by itself."""
+
+    def __init__(
+        self,
+        transactions: Transactions[RefundBooks],
+        request: RequestRefund,
+        perform_refunds: PerformOperations,
+        work_off: WorkOff,
+    ) -> None:
+        self._transactions = transactions
+        self._request = request
+        self._perform_refunds = perform_refunds
+        self._work_off = work_off
+
+    def execute(
+        self, refund_id: object, customer_id: object, month: object, amount: object = None, *, wait: bool = True
+    ) -> RefundReport:
+        """Returns when the provider has it (or at once, without `wait`). Raises: as `RequestRefund` does."""
+        asked_for = self._request.execute(refund_id, customer_id, month, amount)
+        if wait:
+            self._work_off.while_true(lambda: self._is_owed(asked_for), lambda: 1)
+        return self._report(asked_for)
+
+    def at_once(self, refund_id: object, customer_id: object, month: object, amount: object = None) -> None:
+        """Asks for it and sends it, unless somebody else does so right now. Raises: as `RequestRefund` does."""
+        self._perform_refunds.execute(1, key=self._request.execute(refund_id, customer_id, month, amount).key)
+
+    def _is_owed(self, refund: Refund) -> bool:
+        """Whether it has not come to the provider yet; what is pending there may be so for days."""
+        report = self._report(refund)
+        waits = report.operation.state in (State.READY, State.PROCESSING)
+        return waits and report.refund.state is RefundState.REQUESTED
+
+    def _report(self, refund: Refund) -> RefundReport:
+        def read(books: RefundBooks) -> RefundReport:
+            operation = books.operations.get(refund.key)
+            assert operation is not None, "it was stored together with the refund"
+            return RefundReport(books.refunds.get(refund.refund_id) or refund, operation)
 
         return self._transactions.run(read)
 
@@ -139,6 +185,8 @@ def _asked_for(books: RefundBooks, refund_id: str, customer_id: str, month: str,
         return _answered(known, customer_id, month, amount)
     if charge is None:
         raise Refused(f"customer {customer_id} was not charged for {month}", field="month")
+    if charge.reference is None and charge.is_paid:
+        raise Refused("the charge has no id of the provider; nothing can be given back there", field="month")
     new = refund_of(charge, joined(books.refunds.of_charge(customer_id, month)), refund_id, amount)
     if not books.refunds.add(new):
         raise LostRace("this refund id was taken meanwhile, for another charge")
@@ -166,10 +214,14 @@ class TakeNotice:
 
 
 def _taken(books: RefundBooks, notice: Notice) -> bool:
-    if notice.key is not None:
-        books.operations.hasten(notice.key)  # of a charge, only our own look-up is believed
-    if notice.kind != REFUND:
-        return notice.key is not None and books.operations.get(notice.key) is not None
+    heard = _told_of_refund(books, notice) if notice.kind == REFUND else False
+    if notice.key is None:
+        return heard
+    books.operations.hasten(notice.key)  # of a charge, only our own look-up is believed
+    return heard or books.operations.get(notice.key) is not None
+
+
+def _told_of_refund(books: RefundBooks, notice: Notice) -> bool:
     known = None if notice.key is None else books.refunds.by_key(notice.key)
     of = known or (None if notice.charge is None else books.refunds.charge_by_reference(notice.charge))
     if of is None:

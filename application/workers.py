@@ -69,21 +69,28 @@ class WorkOff:
         sweep: SweepLeases,
         *,
         per_claim: int,
+        patience_seconds: float,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         self._workers = workers
         self._perform = perform
         self._sweep = sweep
         self._per_claim = per_claim
+        self._patience_seconds = patience_seconds
         self._pause = pause
 
-    def while_true(self, is_owed: Callable[[], bool], looked: Callable[[], None] = lambda: None) -> None:
-        """Returns when `is_owed` has become false; `looked` is called after every look."""
+    def is_left_alone(self) -> bool:
+        """Whether there is nobody who would go on with what is not done."""
+        return not self._workers.are_alive()
+
+    def while_true(self, is_owed: Callable[[], bool], left: Callable[[], int]) -> None:
+        """Returns when `is_owed` has become false, or how much is `left` has not changed for long."""
+        seen, moved_at = -1, time.monotonic()
         while True:
-            began = time.monotonic()
-            owed = is_owed()
-            looked()
-            if not owed:
+            began, owed, now_left = time.monotonic(), is_owed(), left()
+            if now_left != seen:
+                seen, moved_at = now_left, began
+            if not owed or began - moved_at > self._patience_seconds:
                 return
             if self._workers.are_alive():
                 self._pause(max(LOOK_SECONDS, LEAST_REST * (time.monotonic() - began)))

@@ -51,6 +51,10 @@ class CustomerBook(Protocol):
         """Makes sure that each is known, if by id alone."""
         ...
 
+    def known(self, customer_ids: Sequence[str]) -> set[str]:
+        """Which of these there are."""
+        ...
+
     def lock(self, customer_ids: Sequence[str]) -> Mapping[str, Customer]:
         """Those that exist, locked in the order of their ids."""
         ...

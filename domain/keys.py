@@ -93,6 +93,11 @@ def billing_key(customer_id: str, month: str, attempt: int = 1) -> str:
     return _numbered("billing", customer_id, attempt, month)
 
 
+def billing_cancel_key(customer_id: str, month: str, attempt: int) -> str:
+    """Key: `billing-cancel:<customer_id>:<YYYY-MM>:<attempt>`, which needs the attempt before to be cancelled first."""
+    return key("billing-cancel", customer_id, month, str(attempt))
+
+
 def refund_key(refund_id: str) -> str:
     """Key: `refund:<refund_id>`."""
     return key("refund", refund_id)

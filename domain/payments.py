@@ -14,6 +14,11 @@ from domain.operations import NewOperation, Operation, State
 CHARGE: Final = "billing"
 REFUND: Final = "refund"
 
+# What the gateway says of a charge or refund that is not over, or was stopped. `status` in a result.
+PROCESSING: Final = "processing"
+PENDING: Final = "pending"
+CANCELED: Final = "canceled"
+
 # Refunds that somebody made at the provider by hand are adopted under ids that ours cannot have.
 ADOPTED: Final = "provider:"
 
@@ -94,7 +99,7 @@ class Charge:
         """Whether the provider has it in hand: it can be stopped as a whole, but not be given back in part."""
         if self.operation is None or self.operation.state is not State.READY or self.reference is None:
             return False
-        return self.operation.result.get("status") == "processing"
+        return self.operation.result.get("status") == PROCESSING
 
 
 @dataclass(frozen=True, slots=True)

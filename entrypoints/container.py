@@ -5,6 +5,7 @@ import socket
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from typing import Final
 
 from dependency_injector import containers, providers
 from sqlalchemy import Engine
@@ -40,7 +41,7 @@ from application.operations import (
     Timing,
 )
 from application.orders import BATCH_EVENTS, AcceptOrderEvents, ApplyOrderEvents, ReadOrders, RetryOrderEvent
-from application.payments import RequestRefund, TakeNotice
+from application.payments import RequestRefund, SendRefund, TakeNotice
 from application.points import GrantOrderPoints, ReadPoints
 from application.shipping import ReadShipments, RequestShipment
 from application.workers import TellOfWorkers, WorkOff
@@ -49,7 +50,10 @@ from domain.payments import CHARGE, REFUND, Notice
 from entrypoints.settings import InvalidSettings, Settings
 from entrypoints.work import PARCELS_AT_ONCE, RING_ACTORS, Work, kinds_of_work
 
-__all__ = ["Container", "ServersUnavailable", "open_container", "take_migrations", "worker_name"]
+__all__ = ["Container", "ServersUnavailable", "close", "open_container", "take_migrations", "worker_name"]
+
+
+PATIENCE_SECONDS: Final = 10.0
 
 
 def worker_name() -> str:
@@ -75,8 +79,12 @@ def _work_off(
     perform: Mapping[str, PerformOperations],
     sweep: SweepLeases,
     work: Mapping[str, Work],
+    timing: Timing,
 ) -> WorkOff:
-    return WorkOff(workers, perform[kind], sweep, per_claim=work[kind].per_claim)
+    # A killed process's lease, and a call and its retry after that: whoever waits longer without seeing anything move
+    # is told what is left.
+    patience_seconds = 2 * timing.lease_seconds + PATIENCE_SECONDS
+    return WorkOff(workers, perform[kind], sweep, per_claim=work[kind].per_claim, patience_seconds=patience_seconds)
 
 
 def _perform_each(
@@ -154,8 +162,8 @@ class Container(containers.DeclarativeContainer):
     sweep_leases = providers.Singleton(SweepLeases, transactions, policies, settings.provided.carrier_retry_policy)
     reconcile_unknowns = providers.Singleton(ReconcileUnknowns, transactions, providers.Singleton(_performers, work))
     tell_of_workers = providers.Singleton(TellOfWorkers, transactions, worker)
-    work_off_charges = providers.Singleton(_work_off, CHARGE, tell_of_workers, perform, sweep_leases, work)
-    work_off_refunds = providers.Singleton(_work_off, REFUND, tell_of_workers, perform, sweep_leases, work)
+    work_off_charges = providers.Singleton(_work_off, CHARGE, tell_of_workers, perform, sweep_leases, work, timing)
+    work_off_refunds = providers.Singleton(_work_off, REFUND, tell_of_workers, perform, sweep_leases, work, timing)
 
     read_subscriptions = providers.Callable(subscriptions)
     read_items = providers.Callable(items)
@@ -167,6 +175,9 @@ class Container(containers.DeclarativeContainer):
         RunBilling, transactions, create_bills, perform.provided[CHARGE], work_off_charges
     )
     request_refund = providers.Singleton(RequestRefund, transactions)
+    send_refund = providers.Singleton(
+        SendRefund, transactions, request_refund, perform.provided[REFUND], work_off_refunds
+    )
     take_notice = providers.Singleton(TakeNotice, transactions)
     read_notice = providers.Callable(_read_notice, settings, clock)
 
@@ -196,6 +207,13 @@ class Container(containers.DeclarativeContainer):
     dispatch = providers.Singleton(Dispatch, ring_due_work, sweep_leases, reconcile_unknowns)
 
 
+def close(container: Container) -> None:
+    """Ends the connections of this process; what is still being said is cut off."""
+    container.shipping_gateway().close()
+    container.payment_gateway().close()
+    container.engine().dispose()
+
+
 @contextmanager
 def open_container(settings: Settings, *, broker: bool = True) -> Iterator[Container]:
     """A container on running servers with a fitting schema: the configured ones, or embedded ones started on demand.
@@ -212,7 +230,7 @@ def open_container(settings: Settings, *, broker: bool = True) -> Iterator[Conta
             _ensure_schema(container.engine(), may_upgrade=wanted["database"])
             yield container
         finally:
-            container.engine().dispose()
+            close(container)
 
 
 def take_migrations(settings: Settings, *, dry: bool) -> tuple[str | None, str | None, str]:

@@ -8,7 +8,7 @@ from typing import Final
 import typer
 
 from application.workers import Role
-from entrypoints.container import Container
+from entrypoints.container import Container, close
 from entrypoints.processes import Stop, announce, log_to_stderr, told_alive
 from entrypoints.settings import read_process_settings
 
@@ -35,7 +35,7 @@ def main() -> None:
             wake.wait(POLL_SECONDS)
             time.sleep(REST_SECONDS)
     wake.close()
-    container.engine().dispose()
+    close(container)
 
 
 def _repeat(work: Callable[[], None], seconds: float, stop: Stop) -> None:

@@ -7,7 +7,7 @@ from dramatiq import Worker
 
 from application.workers import Role
 from entrypoints.actors.register import register_actors
-from entrypoints.container import Container
+from entrypoints.container import Container, close
 from entrypoints.processes import Stop, announce, log_to_stderr, told_alive
 from entrypoints.settings import read_process_settings
 
@@ -31,9 +31,7 @@ def main(threads: Annotated[int, typer.Option(min=1, max=256)] = 8) -> None:
     with told_alive(container.tell_of_workers(), Role.WORKER, stop):
         stop.wait()
         worker.stop(timeout=STOP_MILLISECONDS)
-    container.shipping_gateway().close()
-    container.payment_gateway().close()
-    container.engine().dispose()
+    close(container)
 
 
 if __name__ == "__main__":

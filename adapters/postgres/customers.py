@@ -11,6 +11,7 @@ _COLUMNS: Final = "customer_id, email, name, locale, payment_method, payment_cus
 _ENSURE: Final = text(
     "INSERT INTO customers (customer_id) SELECT unnest(CAST(:customers AS text[])) ON CONFLICT DO NOTHING"
 )
+_KNOWN: Final = text("SELECT customer_id FROM customers WHERE customer_id = ANY(CAST(:customers AS text[]))")
 _LOCK: Final = text(
     f"SELECT {_COLUMNS} FROM customers WHERE customer_id = ANY(CAST(:customers AS text[]))"
     " ORDER BY customer_id FOR UPDATE"
@@ -38,6 +39,9 @@ class PostgresCustomerBook:
     def ensure(self, customer_ids: Sequence[str]) -> None:
         if customer_ids:
             self._connection.execute(_ENSURE, {"customers": sorted(customer_ids)})
+
+    def known(self, customer_ids: Sequence[str]) -> set[str]:
+        return set(self._connection.execute(_KNOWN, {"customers": list(customer_ids)}).scalars())
 
     def lock(self, customer_ids: Sequence[str]) -> Mapping[str, Customer]:
         rows = self._connection.execute(_LOCK, {"customers": list(customer_ids)})

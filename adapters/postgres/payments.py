@@ -9,7 +9,7 @@ from adapters.postgres.operations.book import operation_of
 from adapters.postgres.operations.statements import OF_OPERATION
 from domain.money import Money
 from domain.operations import State
-from domain.payments import Charge, Refund, RefundState, further
+from domain.payments import PENDING, Charge, Refund, RefundState, further
 
 _CHARGE: Final = f"""
     SELECT bill.customer_id, bill.month, bill.total, bill.currency, {OF_OPERATION}
@@ -111,4 +111,4 @@ def _answered(state: str | None, status: str | None) -> RefundState:
         return RefundState.SUCCEEDED
     if state == State.REFUSED:
         return RefundState.FAILED
-    return RefundState.PENDING if status == "pending" else RefundState.REQUESTED
+    return RefundState.PENDING if status == PENDING else RefundState.REQUESTED

@@ -7,10 +7,9 @@ from adapters.replies import NoReply
 from adapters.stripe.answers import NotBelieved, ProvidersIntent, complaint_in, intent_in, intent_of, sorted_no
 from adapters.stripe.calls import Line
 from domain.operations import Answer, Outcome
+from domain.payments import CANCELED
 
-CANCELED: Final = "canceled"
 SUCCEEDED: Final = "succeeded"
-PROCESSING: Final = "processing"
 
 _FINAL: Final = (CANCELED, SUCCEEDED)
 

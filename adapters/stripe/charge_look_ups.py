@@ -9,9 +9,10 @@ from stripe.params import PaymentIntentListParams
 from adapters.replies import NoReply
 from adapters.stripe.answers import NotBelieved, ProvidersIntent, intent_in
 from adapters.stripe.calls import Line, Request, read_list
-from adapters.stripe.cancellations import PROCESSING, SUCCEEDED, retrieved
+from adapters.stripe.cancellations import SUCCEEDED, retrieved
 from adapters.stripe.charges import standing
 from domain.operations import Answer, Finding, LookUp, Operation, Outcome
+from domain.payments import PROCESSING
 
 PAGE_SIZE: Final = 100  # the most that Stripe gives at once
 # How far the provider's clock may be from ours when we ask for what was created since.

@@ -1,6 +1,5 @@
 """Charges at Stripe: one confirmed payment intent per bill, asked for under its key and found by it."""
 
-import hashlib
 from http import HTTPStatus
 from typing import Final, cast
 
@@ -18,9 +17,10 @@ from adapters.stripe.answers import (
     sorted_no,
 )
 from adapters.stripe.calls import Line
-from adapters.stripe.cancellations import CANCELED, PROCESSING, SUCCEEDED, canceled
-from domain.keys import LONG_KEY_HEAD_CHARACTERS, MAX_KEY_CHARACTERS
+from adapters.stripe.cancellations import SUCCEEDED, canceled
+from domain.keys import billing_cancel_key
 from domain.operations import Answer, Operation, Outcome
+from domain.payments import CANCELED, PROCESSING
 
 _WRONG_AMOUNTS: Final = ("amount_too_small", "amount_too_large")
 _NOT_PAID: Final = (CANCELED, "requires_action", "requires_payment_method")
@@ -34,7 +34,7 @@ async def charge(line: Line, operation: Operation) -> Answer:
         return Answer(Outcome.FLAGGED, f"the provider has no such fraction of {operation.content['currency']}")
     replaced = operation.content["replaces"]
     try:
-        obstacle = None if replaced is None else await _obstacle(line, replaced, _key_to_cancel(operation.key))
+        obstacle = None if replaced is None else await _obstacle(line, replaced, _key_to_cancel(operation))
     except NoReply as none:
         return Answer(Outcome.NOT_SENT, f"the attempt before, {replaced}, was not canceled: {none}")
     if obstacle is not None:
@@ -104,11 +104,8 @@ def _request(operation: Operation) -> PaymentIntentCreateParams:
     return cast(PaymentIntentCreateParams, request)  # the SDK's words are those of a newer version of the API
 
 
-def _key_to_cancel(key: str) -> str:
-    whole = f"{key}/replaces"
-    if len(whole) <= MAX_KEY_CHARACTERS:
-        return whole
-    return whole[:LONG_KEY_HEAD_CHARACTERS] + "~" + hashlib.sha256(whole.encode("ascii")).hexdigest()
+def _key_to_cancel(operation: Operation) -> str:
+    return billing_cancel_key(operation.content["customer_id"], operation.content["month"], operation.number)
 
 
 async def _obstacle(line: Line, replaced: str, key: str) -> Answer | None:

@@ -11,6 +11,7 @@ from domain.errors import Malformed, Refused
 from domain.payments import CHARGE, REFUND, Notice, RefundState
 from domain.strict_json import read_json
 
+TOLERANCE_SECONDS: Final = 300  # Source: the default of Stripe's own libraries
 _OF_REFUNDS: Final = ("refund.created", "refund.updated", "refund.failed", "charge.refund.updated")
 _STATES: Final = {
     "pending": RefundState.PENDING,
@@ -21,14 +22,12 @@ _STATES: Final = {
 }
 
 
-def read_notice(
-    body: bytes, signature: str | None, secret: str, *, tolerance_seconds: float = 300.0, now: datetime
-) -> Notice | None:
+def read_notice(body: bytes, signature: str | None, secret: str, *, now: datetime) -> Notice | None:
     """The notice in a request to our web hook, None if it is about nothing that concerns us.
 
     Raises: Refused for a signature that is missing, wrong or old; Malformed naming the part that cannot be read.
     """
-    _check(body, signature, secret, tolerance_seconds, now)
+    _check(body, signature, secret, now)
     event = _member("body", read_json(body))
     kind = event.get("type")
     if not isinstance(kind, str):
@@ -51,7 +50,7 @@ def read_notice(
     )
 
 
-def _check(body: bytes, signature: str | None, secret: str, tolerance_seconds: float, now: datetime) -> None:
+def _check(body: bytes, signature: str | None, secret: str, now: datetime) -> None:
     if signature is None or not signature.isascii():
         raise Refused("is missing, or not ASCII", field="signature")
     try:
@@ -65,8 +64,8 @@ def _check(body: bytes, signature: str | None, secret: str, tolerance_seconds: f
         raise Refused("is not one of this body under our secret", field="signature") from None
     # Signed with the body, and read as the SDK has read it: the first of its name, up to a second "=".
     signed_at = int(next(part[1] for part in (item.split("=") for item in signature.split(",")) if part[0] == "t"))
-    if signed_at < now.timestamp() - tolerance_seconds:
-        raise Refused(f"is older than {tolerance_seconds:g} s", field="signature")
+    if signed_at < now.timestamp() - TOLERANCE_SECONDS:
+        raise Refused(f"is older than {TOLERANCE_SECONDS} s", field="signature")
 
 
 def _member(name: str, content: object) -> Mapping[str, Any]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any
 
 from stripe.params import RefundListParams
 
@@ -17,11 +17,10 @@ from adapters.stripe.answers import (
     sorted_no,
 )
 from adapters.stripe.calls import Line, Request, read_list
-from adapters.stripe.cancellations import CANCELED, PROCESSING, SUCCEEDED, canceled, retrieved
+from adapters.stripe.cancellations import SUCCEEDED, canceled, retrieved
 from adapters.stripe.charge_look_ups import PAGE_SIZE, as_look_up
 from domain.operations import Answer, Finding, LookUp, Operation, Outcome
-
-PENDING: Final = "pending"
+from domain.payments import CANCELED, PENDING, PROCESSING
 
 
 async def refund(line: Line, operation: Operation) -> Answer:

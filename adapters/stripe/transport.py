@@ -11,7 +11,9 @@ import stripe
 
 from adapters.deadline import Deadline
 from adapters.loop_thread import KEEP_ALIVE_SECONDS
-from adapters.replies import MAX_BODY_BYTES, NoReply, Reply
+from adapters.replies import NoReply, Reply
+
+MAX_BODY_BYTES: Final = 8 << 20  # a page of a hundred charges, each with as much metadata as may be, has some 4 MB
 
 
 class Passage:

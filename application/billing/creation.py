@@ -70,7 +70,6 @@ class Creation:
     created: int = 0
     failed: list[Failure] = field(default_factory=list)
     totals: Counter[str] = field(default_factory=Counter)
-    digest: Digest = field(default_factory=Digest)
 
     def add(self, bills: Sequence[Bill], failed: Sequence[Failure]) -> None:
         """Takes in another set."""
@@ -79,7 +78,6 @@ class Creation:
         for bill in bills:
             if bill.settlement is Settlement.CHARGE:
                 self.totals[bill.total.currency] += bill.total.amount
-            self.digest.add(bill.customer_id, bill.total.amount, bill.total.currency)
 
 
 class CreateBills:
@@ -116,14 +114,22 @@ class CreateBills:
         return creation
 
     def preview(
-        self, month: Month, customer_ids: Sequence[str] = (), progressed: Callable[[int], None] = lambda _: None
+        self,
+        month: Month,
+        customer_ids: Sequence[str] = (),
+        progressed: Callable[[int], None] = lambda _: None,
+        digest: Digest | None = None,
     ) -> Creation:
-        """What `execute` would create now, by the same rules; nothing is stored."""
+        """What `execute` would create now, by the same rules; nothing is stored. Each bill is added to `digest`."""
         terms = self._fitting_terms(month, customer_ids)
         creation, looked_at = Creation(), 0
         for ids in self._sets(month, customer_ids):
             accounts = self._transactions.run(lambda books: books.bills.accounts(month, ids, lock=False))  # noqa: B023
-            creation.add(*_drawn_up(accounts, month, terms.rounding))
+            bills, failed = _drawn_up(accounts, month, terms.rounding)
+            creation.add(bills, failed)
+            if digest is not None:
+                for bill in bills:
+                    digest.add(bill.customer_id, bill.total.amount, bill.total.currency)
             looked_at += len(ids)
             progressed(looked_at)
         return creation
@@ -138,11 +144,11 @@ class CreateBills:
         """The terms of the month, once every period of it has ended by the database's clock."""
 
         def read(books: BillingBooks) -> tuple[Terms, int]:
-            known = books.customers.lock(customer_ids) if customer_ids else {}
+            known = books.customers.known(customer_ids) if customer_ids else set()
             for customer_id in customer_ids:
                 if customer_id not in known:
                     raise Refused(f"no customer {customer_id} is known", field="customer")
-            return books.bills.terms(month) or self._terms, books.bills.closing_day(customer_ids) or MONTH_END
+            return books.bills.terms(month) or self._terms, books.bills.closing_day(month, customer_ids) or MONTH_END
 
         terms, closing_day = self._transactions.run(read)
         ended = ended_at(month, closing_day, ZoneInfo(terms.time_zone))
@@ -179,7 +185,8 @@ class CreateBills:
         except Exception as failure:
             if len(ids) == 1:
                 logger.exception("customer %s could not be billed", ids[0])
-                yield [], [Failure(ids[0], f"could not be stored: {type(failure).__name__}; see the log")]
+                why = str(failure) if isinstance(failure, Refused) else f"{type(failure).__name__}; see the log"
+                yield [], [Failure(ids[0], f"could not be stored: {why}")]
                 return
             for half in (ids[: len(ids) // 2], ids[len(ids) // 2 :]):
                 yield from self._issue(half, month, terms)

@@ -1,6 +1,7 @@
 """A customer's bills to look at."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from application.billing.creation import BillingBooks
@@ -9,13 +10,25 @@ from domain.billing.book import StoredBill
 from domain.keys import identifier
 
 
+@dataclass(frozen=True, slots=True)
+class CustomerBills:
+    """A customer's bills by month, and in the same order all their lines, and their taxes per rate, to be shown."""
+
+    bills: Sequence[StoredBill]
+    lines: Sequence[Mapping[str, Any]]
+    taxes: Sequence[Mapping[str, Any]]
+
+
 class ReadBills:
     """Bills with their lines, and what became of each."""
 
     def __init__(self, transactions: Transactions[BillingBooks]) -> None:
         self._transactions = transactions
 
-    def of_customer(self, customer_id: object) -> tuple[Sequence[StoredBill], Sequence[Mapping[str, Any]]]:
-        """Returns: the bills by month, and all their lines in the same order."""
+    def of_customer(self, customer_id: object) -> CustomerBills:
         known = identifier("customer_id", customer_id)
-        return self._transactions.run(lambda books: (books.bills.of_customer(known), books.bills.lines(known)))
+        return self._transactions.run(
+            lambda books: CustomerBills(
+                books.bills.of_customer(known), books.bills.lines(known), books.bills.taxes(known)
+            )
+        )

@@ -43,12 +43,22 @@ class MonthStatus:
             if (operation := bill.operation) is not None and operation.state is State.PARKED
         ]
 
+    @property
+    def put_off(self) -> list[Failure]:
+        """Those that were tried and are due again later."""
+        return [
+            Failure(bill.customer_id, f"not charged yet: {operation.reason}")
+            for bill in self.waiting
+            if (operation := bill.operation) is not None and operation.state is State.READY
+        ]
+
 
 @dataclass(frozen=True, slots=True)
 class BillingReport:
     """What a run came to, or (a preview) would come to.
 
-    `created`, `already` and `failed` count the customers that were asked for, `status` and `totals` the whole month.
+    `created` and `already` count the customers that were asked for, `status` and `totals` the whole month; `failed`
+    are those who could not be billed, and charges that were given up or are left to nobody.
     `missing_before`: customers who have days in the month before that came to light after its run, and are on no bill.
     Units: `totals` to be charged, minor units by currency.
     """
@@ -58,13 +68,14 @@ class BillingReport:
     failed: Sequence[Failure]
     status: MonthStatus
     totals: Mapping[str, int]
+    unbilled: int = 0
     missing_before: int = 0
     coming: int = 0
     digest: str | None = None
 
     @property
     def due(self) -> int:
-        return self.created + self.already + self.coming + len(self.failed)
+        return self.created + self.already + self.coming + self.unbilled
 
 
 class BillingRunner(Protocol):
@@ -146,12 +157,15 @@ class RunBilling:
             self._charge(which, progressed)
         billed = self._transactions.run(lambda books: books.bills.billed(which, ids))
         status = self.status(str(which))
+        # Who goes on with what was put off? Where nobody does, the run has failed for them.
+        left = status.put_off if wait and self._work_off.is_left_alone() else []
         return BillingReport(
             creation.created,
             billed - creation.created,
-            creation.failed,
+            [*creation.failed, *status.parked, *left],
             status,
             status.tally.totals,
+            unbilled=len(creation.failed),
             missing_before=self._create.missing(which.plus(-1), ids),
         )
 
@@ -159,12 +173,21 @@ class RunBilling:
         self, month: object, *, customers: Sequence[object] = (), progressed: Progressed = lambda *_: None
     ) -> BillingReport:
         which, ids = billing_month("month", month), _identifiers(customers)
-        creation = self._create.preview(which, ids, lambda done: progressed("bills", done, None))
+        digest = Digest()
+        creation = self._create.preview(which, ids, lambda done: progressed("bills", done, None), digest)
         billed = self._transactions.run(lambda books: books.bills.billed(which, ids))
         status = self.status(str(which))
         totals = creation.totals + Counter(status.tally.totals)
-        digest = self._digest(which, creation.digest)
-        return BillingReport(0, billed, creation.failed, status, totals, coming=creation.created, digest=digest)
+        return BillingReport(
+            0,
+            billed,
+            creation.failed,
+            status,
+            totals,
+            unbilled=len(creation.failed),
+            coming=creation.created,
+            digest=self._digest(which, digest),
+        )
 
     def status(self, month: object) -> MonthStatus:
         which = billing_month("month", month)
@@ -195,12 +218,13 @@ class RunBilling:
         def is_charging() -> bool:
             return self._transactions.run(lambda books: books.bills.is_charging(month, SOON_SECONDS))
 
-        def looked() -> None:
+        def left() -> int:
             tally = self._transactions.run(lambda books: books.bills.tally(month))
-            owed = tally.bills - tally.settled - tally.carried
+            owed = tally.bills - tally.nothing - tally.carried
             progressed("charges", owed - tally.open, owed)
+            return tally.open
 
-        self._work_off.while_true(is_charging, looked)
+        self._work_off.while_true(is_charging, left)
 
     def _digest(self, month: Month, digest: Digest) -> str:
         after = ""

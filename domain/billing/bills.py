@@ -102,6 +102,11 @@ class Bill:
         return Settlement.CARRIED if small else Settlement.CHARGE
 
 
+def bill_number(year: int, number: int) -> str:
+    """How a bill is numbered: without gaps in each year."""
+    return f"{year}-{number:06}"
+
+
 def bill_of(account: Account, month: Month, rounding: Rounding) -> Bill | None:
     """The customer's bill of a month; nothing where nothing is due.
 

@@ -36,7 +36,10 @@ class StoredBill:
 
 @dataclass(frozen=True, slots=True)
 class MonthTally:
-    """A month's bills by what became of them; `open` are being charged. Units: `totals` to be charged, minor units."""
+    """A month's bills by what became of them. Units: `totals` to be charged, minor units by currency.
+
+    `open` are being charged; `stopped` were cancelled at the provider before they were paid; `nothing` was to be paid.
+    """
 
     bills: int = 0
     charged: int = 0
@@ -44,13 +47,14 @@ class MonthTally:
     needs_confirmation: int = 0
     parked: int = 0
     open: int = 0
-    settled: int = 0
+    stopped: int = 0
+    nothing: int = 0
     carried: int = 0
     totals: Mapping[str, int] = field(default_factory=dict)
 
 
 class PlanBook(Protocol):
-    """The tables of subscriptions and items. Whoever writes them has locked their customers."""
+    """The tables of subscriptions and items."""
 
     def subscriptions(self, subscription_ids: Sequence[str]) -> Mapping[str, Subscription]: ...
 
@@ -65,14 +69,16 @@ class PlanBook(Protocol):
         ...
 
     def save_subscriptions(self, subscriptions: Sequence[Subscription]) -> None:
-        """Stores new ones, and the end of known ones; the next bill looks for days of theirs that are missing.
+        """Stores new ones, and the end of known ones, of customers that are locked.
+
+        The next bill looks for days of theirs that are missing on bills there are.
 
         Raises: LostRace where an id was taken meanwhile.
         """
         ...
 
     def add_items(self, items: Sequence[Item]) -> None:
-        """Stores new ones. Raises: LostRace where an id was taken meanwhile."""
+        """Stores new ones, of customers that are locked. Raises: LostRace where an id was taken meanwhile."""
         ...
 
 
@@ -85,8 +91,8 @@ class BillBook(Protocol):
 
     def terms(self, month: Month) -> Terms | None: ...
 
-    def closing_day(self, customer_ids: Sequence[str]) -> int | None:
-        """The latest closing day of these customers, or of all that have anything to bill; none if nobody has."""
+    def closing_day(self, month: Month, among: Sequence[str] = ()) -> int | None:
+        """The latest closing day of those (of these customers) that may need a bill of the month; none if nobody."""
         ...
 
     def unbilled(self, month: Month, *, after: str, limit: int, among: Sequence[str] = ()) -> Sequence[str]:
@@ -121,6 +127,10 @@ class BillBook(Protocol):
         """The lines of all these bills, in order, to be shown."""
         ...
 
+    def taxes(self, customer_id: str) -> Sequence[Mapping[str, Any]]:
+        """The taxes of all these bills, per rate, to be shown. `gross` has the tax in it."""
+        ...
+
     def note_attempt(self, customer_id: str, month: Month, attempt: int, charge_key: str) -> None:
         """Says which charge is the bill's newest."""
         ...
@@ -132,7 +142,7 @@ class BillBook(Protocol):
         ...
 
     def waiting(self, month: Month, limit: int) -> Sequence[StoredBill]:
-        """Bills of the month whose charge was refused, or waits for a person."""
+        """Bills of the month whose charge was declined, waits for a person, or was put off."""
         ...
 
     def is_charging(self, month: Month, within_seconds: float) -> bool:

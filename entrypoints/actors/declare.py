@@ -22,6 +22,9 @@ def declare(broker: dramatiq.Broker, context: str, function: Callable[..., None]
     def obey(*, version: int = VERSION, **fields: Any) -> None:
         if version != VERSION:
             raise Malformed("version", f"must be {VERSION}")
+        for name, parameter in known.items():
+            if parameter.default is inspect.Parameter.empty and name not in fields:
+                raise Malformed(name, "is required")
         function(**{name: value for name, value in fields.items() if name in known})
 
     name = f"{context}.{function.__name__}"

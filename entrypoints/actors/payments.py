@@ -4,20 +4,17 @@ from typing import Any
 
 import dramatiq
 
-from application.operations import PerformOperations
-from application.payments import RequestRefund
+from application.payments import SendRefund
 from entrypoints.actors.declare import declare
 from entrypoints.actors.drains import Drain
 
 
-def register(
-    broker: dramatiq.Broker, request: RequestRefund, perform: PerformOperations, charges: Drain, refunds: Drain
-) -> None:
+def register(broker: dramatiq.Broker, send: SendRefund, charges: Drain, refunds: Drain) -> None:
     """Declares the actors of this context on `broker`."""
 
     def refund(*, refund_id: Any, customer_id: Any, month: Any, amount: Any = None) -> None:
         """Gives money of a bill back; a repeat is a no-op."""
-        perform.execute(1, key=request.execute(refund_id, customer_id, month, amount).key)
+        send.at_once(refund_id, customer_id, month, amount)
 
     def charge_due_bills(*, slot: int = 0) -> None:
         """A doorbell: charges the bills that are due."""

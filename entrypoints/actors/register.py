@@ -31,5 +31,5 @@ def register_actors(
     points.register(broker, container.grant_order_points())
     shipping.register(broker, container.request_shipment(), perform[REQUEST], outside(REQUEST), outside(CANCEL))
     billing.register(broker, container.billing_runner())
-    payments.register(broker, container.request_refund(), perform[REFUND], outside(CHARGE), outside(REFUND))
+    payments.register(broker, container.send_refund(), outside(CHARGE), outside(REFUND))
     return broker

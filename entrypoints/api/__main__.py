@@ -9,7 +9,7 @@ import typer
 import uvicorn
 
 from entrypoints.api.app import build_app
-from entrypoints.container import Container
+from entrypoints.container import Container, close
 from entrypoints.processes import Stop, announce, log_to_stderr
 from entrypoints.settings import InvalidSettings, read_process_settings
 
@@ -55,7 +55,7 @@ def main(
     server = _AnnouncedServer(config)
     threading.Thread(target=_end_with_parent, args=(server, stop), daemon=True).start()
     server.run(sockets=[listener])
-    container.engine().dispose()
+    close(container)
 
 
 class _AnnouncedServer(uvicorn.Server):

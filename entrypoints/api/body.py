@@ -30,23 +30,23 @@ def media_type(request: Request, accepted: Sequence[str]) -> str:
     return given
 
 
-async def whole_body(request: Request, *, limit_seconds: float) -> bytes:
+async def whole_body(request: Request, *, limit_seconds: float, limit_bytes: int = MAX_BODY_BYTES) -> bytes:
     """The body as it came. Raises: Problem (413, 408) as soon as it is too large or takes too long."""
     # A number it is: the server has refused everything else.
-    if int(request.headers.get("content-length", 0)) > MAX_BODY_BYTES:
-        raise _too_large()
+    if int(request.headers.get("content-length", 0)) > limit_bytes:
+        raise _too_large(limit_bytes)
     body = bytearray()
     try:
         with anyio.fail_after(limit_seconds):
             async for chunk in request.stream():
                 body += chunk
-                if len(body) > MAX_BODY_BYTES:
-                    raise _too_large()
+                if len(body) > limit_bytes:
+                    raise _too_large(limit_bytes)
     except TimeoutError:
         detail = f"the body did not come whole within {limit_seconds:g} s"
         raise Problem(HTTPStatus.REQUEST_TIMEOUT, detail, field="body") from None
     return bytes(body)
 
 
-def _too_large() -> Problem:
-    return Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"must have at most {MAX_BODY_BYTES} bytes", field="body")
+def _too_large(limit_bytes: int) -> Problem:
+    return Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"must have at most {limit_bytes} bytes", field="body")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from http import HTTPStatus
+from typing import Final
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel
@@ -12,6 +13,8 @@ from domain.payments import Notice
 from entrypoints.api.body import whole_body
 from entrypoints.api.problems import Problem, documented, unavailable
 from entrypoints.api.threads import UseCaseThreads
+
+MAX_NOTICE_BYTES: Final = 1024 * 1024  # one event is a few kilobytes, and anybody may send here
 
 ReadNotice = Callable[[bytes, str | None], Notice | None]
 
@@ -36,7 +39,7 @@ def routes(read: ReadNotice | None, take: TakeNotice, threads: UseCaseThreads, *
         """Takes one signed event in. A repeat, or one that comes late, changes nothing; 2xx means committed."""
         if read is None:
             raise unavailable("IKKAI_STRIPE_WEBHOOK_SECRET is not set, so nothing can be believed")
-        body = await whole_body(request, limit_seconds=body_seconds)
+        body = await whole_body(request, limit_seconds=body_seconds, limit_bytes=MAX_NOTICE_BYTES)
         signature = request.headers.get("stripe-signature")
         return HeardDocument(heard=await threads.run(lambda: _heard(read, take, body, signature)))
 

@@ -54,7 +54,7 @@ def run(
         print(f"ikkai: {report.missing_before} customers have something to pay in the month before", file=sys.stderr)
         print("that came to light after its run, and no bill of it: run it again", file=sys.stderr)
     tally = report.status.tally
-    if report.failed or report.status.parked or tally.declined:
+    if report.failed or tally.declined:
         raise typer.Exit(FAILED)
     if tally.needs_confirmation:
         raise typer.Exit(WAITING)
@@ -167,7 +167,7 @@ def _document(report: BillingReport) -> dict[str, Any]:
         "charged": tally.charged,
         "declined": tally.declined,
         "needs_confirmation": tally.needs_confirmation,
-        "failed": [asdict(failure) for failure in (*report.failed, *status.parked)],
+        "failed": [asdict(failure) for failure in report.failed],
         "total": dict(report.totals),
     }
     return document if report.digest is None else {**document, "dry_run": True, "digest": report.digest}
@@ -176,12 +176,12 @@ def _document(report: BillingReport) -> dict[str, Any]:
 def _print_report(report: BillingReport) -> None:
     if report.digest is not None:
         totals = ", ".join(f"{amount:,} {currency}" for currency, amount in sorted(report.totals.items()))
-        print(f"{report.status.month}: {report.coming} to be billed, {report.already} already; to be charged: ", end="")
-        print(f"{totals or 'nothing'}; digest {report.digest[:12]}")
+        print(f"{report.status.month}: {report.coming} to be billed, {report.already} already; ", end="")
+        print(f"total of the month: {totals or 'nothing'}; digest {report.digest[:12]}")
     else:
         print(f"{report.status.month}: due {report.due}, created {report.created}, already {report.already}; ", end="")
         print(_in_words(_tally(report.status)))
-    failed = [asdict(failure) for failure in (*report.failed, *report.status.parked)]
+    failed = [asdict(failure) for failure in report.failed]
     if failed:
         print_table(failed[:SHOWN], ("customer_id", "reason"), empty="")
     if report.digest is None:

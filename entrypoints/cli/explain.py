@@ -55,7 +55,7 @@ def customer(value: Value, as_json: AsJson = False) -> None:
         account = container.read_points().account(customer_id)
         entries = [asdict(entry) for entry in container.read_points().history(customer_id)]
         events = container.read_orders().events(subject=customer_id, of_customers=True)
-        bills, bill_lines = container.read_bills().of_customer(customer_id)
+        billed = container.read_bills().of_customer(customer_id)
         operations = _operations(container, customer_id, (CHARGE, REFUND))
     points = {"customer_id": customer_id, "balance": account.balance, "debt": account.debt}
     lots = [asdict(lot) for lot in account.lots]
@@ -64,8 +64,9 @@ def customer(value: Value, as_json: AsJson = False) -> None:
             "customer": points,
             "lots": lots,
             "points": entries,
-            "bills": [bill_row(bill) for bill in bills],
-            "bill lines": [dict(line) for line in bill_lines],
+            "bills": [bill_row(bill) for bill in billed.bills],
+            "bill lines": [dict(line) for line in billed.lines],
+            "taxes": [dict(tax) for tax in billed.taxes],
             "operations": operations,
             "events": _oldest_first(events),
         },

@@ -8,7 +8,7 @@ from domain.errors import Malformed
 from domain.operations import Operation, State
 from domain.payments import Refund, RefundState
 from entrypoints.cli.output import FAILED, WAITING, AsJson, print_json, print_table
-from entrypoints.container import Container, open_container
+from entrypoints.container import open_container
 from entrypoints.settings import read_settings
 
 commands: Final = typer.Typer(help="Refunds: money of a bill that goes back.")
@@ -33,26 +33,16 @@ def request(
     """Gives money of a bill back, once. Example: ikkai refunds request --refund r-7 --customer c-42 --month 2026-10"""
     asked = None if amount is None else _whole(amount)
     with open_container(read_settings(), broker=False) as container:
-        asked_for = container.request_refund().execute(refund, customer, month, asked)
-        if not no_wait:
-            container.work_off_refunds().while_true(lambda: _is_due(container, asked_for))
-        stored = container.request_refund().get(refund)
-        operation = container.read_operations().get(stored.key)
-    row = _row(stored, operation)
+        report = container.send_refund().execute(refund, customer, month, asked, wait=not no_wait)
+    row = _row(report.refund, report.operation)
     if as_json:
         print_json(row)
     else:
         print_table([row], ("refund_id", "amount", "currency", "state", "reference", "reason"), empty="")
-    if stored.state is RefundState.FAILED or operation.state is State.PARKED:
+    if report.refund.state is RefundState.FAILED or (not no_wait and report.is_left):
         raise typer.Exit(FAILED)
-    if operation.state is State.NEEDS_CONFIRMATION:
+    if report.operation.state is State.NEEDS_CONFIRMATION:
         raise typer.Exit(WAITING)
-
-
-def _is_due(container: Container, refund: Refund) -> bool:
-    """Whether it is being asked for, or has not been yet."""
-    operation = container.read_operations().get(refund.key)
-    return operation.state is State.PROCESSING or (operation.state is State.READY and operation.epoch == 0)
 
 
 def _row(refund: Refund, operation: Operation) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from domain.payments import CHARGE, REFUND, Notice, Refund, RefundState
 from tests.application.shop import Shop
 from tests.fakes.payments import FakePaymentGateway
 
+PATIENCE_SECONDS: Final = 60.0
 MONTH: Final = "2026-09"  # over since three days when the fakes' clock begins
 KEY: Final = "billing:c-1:2026-09"
 
@@ -49,7 +50,9 @@ class Office(Shop):
             self.transactions,
             self.create,
             self.worker(self.charges, name="message"),
-            WorkOff(self.crew, by_itself, self.sweep, per_claim=100, pause=self._pause),
+            WorkOff(
+                self.crew, by_itself, self.sweep, per_claim=100, patience_seconds=PATIENCE_SECONDS, pause=self._pause
+            ),
         )
         self.ask_back = RequestRefund(self.transactions)
         self.notices = TakeNotice(self.transactions)

@@ -12,7 +12,7 @@ def test_a_bill_of_zero_is_settled_without_a_call(office: Office) -> None:
     office.sell(amount=0)
     report = office.billing.run(MONTH)
     assert (report.created, report.failed, report.totals) == (1, [], {})
-    assert report.status.tally == MonthTally(1, settled=1)
+    assert report.status.tally == MonthTally(1, nothing=1)
     assert (office.bill().number, office.bill().settlement) == ("2026-000001", "nothing")
     assert office.provider.received == []
 

@@ -117,7 +117,8 @@ def test_a_refund_made_by_hand_is_adopted(office: Office) -> None:
     for _ in range(3):
         assert office.hear(by_hand.reference, key=None, amount=500, charge=charge)
     assert office.refunds() == {**ONCE, "provider:re_2": (500, "succeeded")}
-    adopted = office.ask_back.get("provider:re_2")
+    adopted = office.books.refunds.get("provider:re_2")
+    assert adopted is not None
     assert (adopted.origin, adopted.reference) == ("provider", "re_2")
     with pytest.raises(Refused, match="500 of 2000 JPY remain"):
         office.refund("R2", 501)

@@ -55,4 +55,10 @@ def test_registering_actors_twice_is_harmless(container: Container) -> None:
 def test_the_contracts_actors_are_there(container: Container) -> None:
     """The names that producers send to (contract section 4), as far as their contexts are built."""
     actors = set(register_actors(container, threads=2).actors)
-    assert {"orders.process_event", "points.grant_order_points", "shipping.request_shipment"} <= actors
+    assert {
+        "orders.process_event",
+        "points.grant_order_points",
+        "shipping.request_shipment",
+        "billing.bill_customer",
+        "payments.refund",
+    } <= actors

@@ -3,6 +3,7 @@
 from datetime import date
 
 import pytest
+from sqlalchemy import text
 
 from domain.billing.bills import Carried, Settlement, bill_of
 from domain.billing.book import Terms
@@ -25,7 +26,7 @@ from tests.contracts.billing import (
     subscription,
     unbilled,
 )
-from tests.contracts.stores import Books, Store
+from tests.contracts.stores import Books, PostgresStore, Store
 
 NOVEMBER = OCTOBER.plus(1)
 SEPTEMBER_DAYS = Days(date(2026, 9, 1), date(2026, 9, 30))
@@ -47,8 +48,26 @@ def test_the_latest_closing_day_is_that_of_customers_with_anything_to_bill(store
     have(store, item("i-2", customer_id="c-2"), closing_day=25)
     store.run(lambda books: books.customers.ensure(["c-nothing"]))
     asked: list[list[str]] = [[], ["c-1"], ["c-1", "c-2"], ["c-nothing"]]
-    found = store.run(lambda books: [books.bills.closing_day(customer_ids) for customer_ids in asked])
+    found = store.run(lambda books: [books.bills.closing_day(SEPTEMBER, customer_ids) for customer_ids in asked])
     assert found == [25, 10, 25, None]
+
+
+def test_who_had_something_long_ago_keeps_nobody_waiting(store: Store) -> None:
+    """A subscription that ended before the month, and is on its bills, has no period in it."""
+    have(store, subscription("s-1"), closing_day=10)
+    have(store, subscription("s-2", customer_id="c-2", end=SEPTEMBER_DAYS.last), closing_day=31)
+    issue_all(store, SEPTEMBER, "c-2")
+    assert store.run(lambda books: books.bills.closing_day(NOVEMBER)) == 10
+
+
+def test_the_millionth_bill_has_a_number_of_its_own(postgres_store: PostgresStore) -> None:
+    """Seven digits long, wherever it is read."""
+    have(postgres_store, subscription("s-1"))
+    with postgres_store.engine.begin() as connection:
+        connection.execute(text("INSERT INTO bill_numbers SELECT extract(year FROM ikkai_now()), 999999"))
+    (number,) = issue_all(postgres_store, SEPTEMBER, "c-1")
+    assert number.endswith("-1000000")
+    assert bill(postgres_store, "c-1").number == number
 
 
 def test_who_has_only_a_carried_bill_counts_for_the_closing_day(store: Store) -> None:
@@ -57,7 +76,7 @@ def test_who_has_only_a_carried_bill_counts_for_the_closing_day(store: Store) ->
     have(store, item("i-2", customer_id="c-2", amount=30), closing_day=25)
     issue_all(store, SEPTEMBER, "c-2")
     assert bill(store, "c-2").settlement == Settlement.CARRIED
-    assert store.run(lambda books: books.bills.closing_day([])) == 25
+    assert store.run(lambda books: books.bills.closing_day(OCTOBER)) == 25
 
 
 def test_those_without_a_bill_come_in_the_order_of_their_ids(store: Store) -> None:

@@ -66,7 +66,7 @@ def test_a_tally_counts_bills_by_what_became_of_them(store: Store) -> None:
         needs_confirmation=1,
         parked=1,
         open=2,
-        settled=1,
+        nothing=1,
         carried=1,
         totals={"JPY": 6 * 1100},
     )
@@ -96,10 +96,10 @@ def test_every_bill_is_among_the_totals_once(store: Store) -> None:
 
 
 def test_bills_that_somebody_must_look_at_are_named(store: Store) -> None:
-    """Refused, parked, or waiting for a person; up to a limit, in the order of the customers."""
+    """Refused, parked, put off, or waiting for a person; up to a limit, in the order of the customers."""
     month_of_all_kinds(store)
     found = store.run(lambda books: books.bills.waiting(SEPTEMBER, 10))
-    assert [one.customer_id for one in found] == ["c-parked", "c-refused", "c-unknown"]
+    assert [one.customer_id for one in found] == ["c-parked", "c-ready", "c-refused", "c-unknown"]
     assert all(one.operation is not None and one.operation.reason == "because" for one in found)
     assert [one.customer_id for one in store.run(lambda books: books.bills.waiting(SEPTEMBER, 1))] == ["c-parked"]
 

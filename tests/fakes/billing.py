@@ -3,18 +3,19 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta, tzinfo
+from datetime import date, timedelta, tzinfo
 from typing import Any
 
 from application.transactions import Clock
-from domain.billing.bills import Account, Bill, Carried, Line, LineKind, Settlement
+from domain.billing.bills import Account, Bill, Carried, Line, LineKind, Settlement, bill_number
 from domain.billing.book import MonthTally, StoredBill, Terms
+from domain.billing.plans import Tax
 from domain.calendar import Month, business_date
 from domain.customers import Customer
 from domain.errors import LostRace
 from domain.keys import billing_key
 from domain.operations import Operation, State
-from domain.payments import CHARGE
+from domain.payments import CANCELED, CHARGE
 from tests.fakes.customers import InMemoryCustomerBook
 from tests.fakes.operations import InMemoryOperationBook
 from tests.fakes.plans import InMemoryPlanBook
@@ -29,6 +30,7 @@ class IssuedBill:
     number: int
     attempt: int
     charge_key: str | None
+    issued_on: date
     carried_to: Month | None = None
 
     @property
@@ -56,25 +58,14 @@ class InMemoryBillBook:
     def terms(self, month: Month) -> Terms | None:
         return self._runs.get(month)
 
-    def closing_day(self, customer_ids: Sequence[str]) -> int | None:
-        days = [
-            one.closing_day
-            for one in self._among(customer_ids)
-            if self._plans.has_anything_to_bill(one.customer_id) or self._carried(one.customer_id)
-        ]
-        return max(days, default=None)
+    def closing_day(self, month: Month, among: Sequence[str] = ()) -> int | None:
+        return max((one.closing_day for one in self._among(among) if self._may_be_due(one, month)), default=None)
 
     def unbilled(self, month: Month, *, after: str, limit: int, among: Sequence[str] = ()) -> Sequence[str]:
         found = [
             one.customer_id
             for one in self._among(among)
-            if one.customer_id > after
-            and (one.customer_id, month) not in self.issued
-            and (
-                self._plans.subscriptions_of(one.customer_id, month)
-                or self._plans.items_of(one.customer_id, month)
-                or self._carried(one.customer_id, before=month)
-            )
+            if one.customer_id > after and (one.customer_id, month) not in self.issued and self._may_be_due(one, month)
         ]
         return found[:limit]
 
@@ -108,7 +99,9 @@ class InMemoryBillBook:
                 raise LostRace("a bill of this month appeared meanwhile")
             self._last_numbers[year] += 1
             key = billing_key(bill.customer_id, str(bill.month)) if bill.settlement is Settlement.CHARGE else None
-            issued = IssuedBill(bill, year, self._last_numbers[year], 0 if key is None else 1, key)
+            issued = IssuedBill(
+                bill, year, self._last_numbers[year], 0 if key is None else 1, key, self._clock.now().date()
+            )
             self.issued[bill.customer_id, bill.month] = issued
             self._write_down(bill)
             numbers.append(_number(issued))
@@ -144,6 +137,20 @@ class InMemoryBillBook:
             _shown(bill, line, tax) for bill in bills for line, tax in zip(bill.lines, bill.taxes.shares, strict=True)
         ]
 
+    def taxes(self, customer_id: str) -> Sequence[Mapping[str, Any]]:
+        issued = [self.issued[one] for one in sorted(self.issued) if one[0] == customer_id]
+        return [
+            {
+                "month": str(one.bill.month),
+                "issued_on": one.issued_on,
+                "tax_rate": Tax(rate.ppm, included=False).percent,
+                "gross": rate.gross,
+                "tax": rate.tax,
+            }
+            for one in issued
+            for rate in one.bill.taxes.rates
+        ]
+
     def note_attempt(self, customer_id: str, month: Month, attempt: int, charge_key: str) -> None:
         issued = self.issued[customer_id, month]
         self.issued[customer_id, month] = replace(issued, attempt=attempt, charge_key=charge_key)
@@ -156,14 +163,16 @@ class InMemoryBillBook:
             if (charge := self._charge(one)) is not None:
                 totals[one.bill.total.currency] += one.bill.total.amount
                 states[charge.state] += 1
+        stopped = sum(_is_stopped(charge) for one in bills if (charge := self._charge(one)) is not None)
         return MonthTally(
             bills=len(bills),
             charged=states[State.COMPLETED],
-            declined=states[State.REFUSED],
+            declined=states[State.REFUSED] - stopped,
             needs_confirmation=states[State.NEEDS_CONFIRMATION],
             parked=states[State.PARKED],
             open=states[State.READY] + states[State.PROCESSING],
-            settled=sum(one.bill.settlement is Settlement.NOTHING for one in bills),
+            stopped=stopped,
+            nothing=sum(one.bill.settlement is Settlement.NOTHING for one in bills),
             carried=sum(one.bill.settlement is Settlement.CARRIED for one in bills),
             totals=totals,
         )
@@ -173,9 +182,8 @@ class InMemoryBillBook:
         return [(one.customer_id, one.total.amount, one.total.currency) for one in bills[:limit]]
 
     def waiting(self, month: Month, limit: int) -> Sequence[StoredBill]:
-        asked = (State.REFUSED, State.NEEDS_CONFIRMATION, State.PARKED)
         stored = [self._stored(one) for one in self._of(month)]
-        return [one for one in stored if one.operation is not None and one.operation.state in asked][:limit]
+        return [one for one in stored if one.operation is not None and _waits(one.operation)][:limit]
 
     def is_charging(self, month: Month, within_seconds: float) -> bool:
         soon = self._clock.now() + timedelta(seconds=within_seconds)
@@ -200,6 +208,13 @@ class InMemoryBillBook:
             for (whose, month), one in sorted(self.issued.items(), key=lambda issued: issued[0])
             if whose == customer_id and one.is_carried_nowhere and (before is None or month < before)
         ]
+
+    def _may_be_due(self, customer: Customer, month: Month) -> bool:
+        return bool(
+            self._plans.subscriptions_of(customer.customer_id, month)
+            or self._plans.items_of(customer.customer_id, month)
+            or self._carried(customer.customer_id, before=month)
+        )
 
     def _of(self, month: Month) -> list[IssuedBill]:
         return [self.issued[one] for one in sorted(self.issued) if one[1] == month]
@@ -236,4 +251,14 @@ def _shown(bill: Bill, line: Line, tax: int) -> Mapping[str, Any]:
 
 
 def _number(issued: IssuedBill) -> str:
-    return f"{issued.year}-{issued.number:06}"
+    return bill_number(issued.year, issued.number)
+
+
+def _is_stopped(charge: Operation) -> bool:
+    return charge.state is State.REFUSED and charge.result.get("status") == CANCELED
+
+
+def _waits(charge: Operation) -> bool:
+    if charge.state is State.READY:
+        return charge.epoch > 0
+    return charge.state in (State.REFUSED, State.NEEDS_CONFIRMATION, State.PARKED) and not _is_stopped(charge)

@@ -15,6 +15,9 @@ class InMemoryCustomerBook:
         for customer_id in customer_ids:
             self.customers.setdefault(customer_id, Customer(customer_id))
 
+    def known(self, customer_ids: Sequence[str]) -> set[str]:
+        return {*customer_ids} & {*self.customers}
+
     def lock(self, customer_ids: Sequence[str]) -> Mapping[str, Customer]:
         return {one: self.customers[one] for one in sorted({*customer_ids}) if one in self.customers}
 

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Row
 from adapters.postgres.billing import statements as sql
 from adapters.postgres.billing.plans import item_of, subscription_of
 from adapters.postgres.operations.book import operation_of
-from domain.billing.bills import Account, Bill, Carried, LineKind, Settlement
+from domain.billing.bills import Account, Bill, Carried, LineKind, Settlement, bill_number
 from domain.billing.book import MonthTally, StoredBill, Terms
 from domain.billing.periods import Days
 from domain.billing.taxes import RateTotal
@@ -23,6 +23,7 @@ from domain.errors import LostRace
 from domain.keys import billing_key
 from domain.money import Rounding
 from domain.operations import State
+from domain.payments import CANCELED
 
 _COUNTED: Final = {
     State.COMPLETED: "charged",
@@ -49,8 +50,9 @@ class PostgresBillBook:
         row = self._connection.execute(sql.TERMS, {"month": str(month)}).one_or_none()
         return None if row is None else Terms(row.time_zone, Rounding(row.rounding))
 
-    def closing_day(self, customer_ids: Sequence[str]) -> int | None:
-        day: int | None = self._connection.execute(sql.CLOSING_DAY, {"among": list(customer_ids)}).scalar_one()
+    def closing_day(self, month: Month, among: Sequence[str] = ()) -> int | None:
+        asked = {"among": list(among), **_bounds(month)}
+        day: int | None = self._connection.execute(sql.CLOSING_DAY, asked).scalar_one()
         return day
 
     def unbilled(self, month: Month, *, after: str, limit: int, among: Sequence[str] = ()) -> Sequence[str]:
@@ -120,11 +122,12 @@ class PostgresBillBook:
         items = [line.source for bill in bills for line in bill.lines if line.kind is LineKind.ITEM]
         if items:
             self._connection.execute(sql.MARK_ITEMS, {**month, "items": items})
-        carried = [(bill.customer_id, line.source) for bill in bills for line in bill.lines if _is_carried(line.kind)]
+        lines = ((bill.customer_id, line) for bill in bills for line in bill.lines)
+        carried = [(customer_id, line.source) for customer_id, line in lines if line.kind is LineKind.CARRIED]
         if carried:
             whose, when = zip(*carried, strict=True)
             self._connection.execute(sql.MARK_CARRIED, {**month, "customers": list(whose), "months": list(when)})
-        return [f"{year}-{number:06}" for number in numbers]
+        return [bill_number(year, number) for number in numbers]
 
     def get(self, customer_id: str, month: Month, *, lock: bool = False) -> StoredBill | None:
         asked = {"customer_id": customer_id, "month": str(month)}
@@ -140,6 +143,10 @@ class PostgresBillBook:
         rows = self._connection.execute(sql.LINES, {"customer_id": customer_id})
         return [dict(row._mapping) for row in rows]
 
+    def taxes(self, customer_id: str) -> Sequence[Mapping[str, Any]]:
+        rows = self._connection.execute(sql.TAXES, {"customer_id": customer_id})
+        return [dict(row._mapping) for row in rows]
+
     def note_attempt(self, customer_id: str, month: Month, attempt: int, charge_key: str) -> None:
         noted = {"customer_id": customer_id, "month": str(month), "attempt": attempt, "key": charge_key}
         self._connection.execute(sql.NOTE_ATTEMPT, noted)
@@ -147,13 +154,14 @@ class PostgresBillBook:
     def tally(self, month: Month) -> MonthTally:
         counts: dict[str, int] = defaultdict(int)
         totals: dict[str, int] = defaultdict(int)
-        for row in self._connection.execute(sql.TALLY, {"month": str(month)}):
+        for row in self._connection.execute(sql.TALLY, {"month": str(month), "canceled": CANCELED}):
             counts["bills"] += row.bills
             if row.settlement == Settlement.CHARGE:
-                counts[_COUNTED.get(row.state, "open")] += row.bills
+                stopped = row.state == State.REFUSED and row.canceled
+                counts["stopped" if stopped else _COUNTED.get(row.state, "open")] += row.bills
                 totals[row.currency] += row.total
             else:
-                counts["carried" if row.settlement == Settlement.CARRIED else "settled"] += row.bills
+                counts[row.settlement] += row.bills
         return MonthTally(**counts, totals=dict(sorted(totals.items())))
 
     def totals(self, month: Month, *, after: str, limit: int) -> Sequence[tuple[str, int, str]]:
@@ -161,7 +169,8 @@ class PostgresBillBook:
         return [(row.customer_id, row.total, row.currency) for row in rows]
 
     def waiting(self, month: Month, limit: int) -> Sequence[StoredBill]:
-        rows = self._connection.execute(sql.WAITING, {"month": str(month), "limit": limit})
+        asked = {"month": str(month), "limit": limit, "canceled": CANCELED}
+        rows = self._connection.execute(sql.WAITING, asked)
         return [_stored(row) for row in rows]
 
     def is_charging(self, month: Month, within_seconds: float) -> bool:
@@ -179,10 +188,6 @@ def _month(text: str) -> Month:
     return Month.parse("month", text)
 
 
-def _is_carried(kind: LineKind) -> bool:
-    return kind is LineKind.CARRIED
-
-
 def _periods(rows: Any) -> dict[str, dict[Month, Days]]:
     periods: dict[str, dict[Month, Days]] = defaultdict(dict)
     for row in rows:
@@ -198,9 +203,15 @@ def _by_customer(rows: Any) -> Mapping[str, Sequence[Row[Any]]]:
 
 
 def _stored(row: Row[Any]) -> StoredBill:
-    operation = None if row.key is None else operation_of(row)
     return StoredBill(
-        row.customer_id, row.month, row.bill_number, row.total, row.currency, row.settlement, row.attempt, operation
+        row.customer_id,
+        row.month,
+        bill_number(row.year, row.bill_number),
+        row.total,
+        row.currency,
+        row.settlement,
+        row.attempt,
+        None if row.key is None else operation_of(row),
     )
 
 

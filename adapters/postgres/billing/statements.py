@@ -14,35 +14,27 @@ OPEN_RUN: Final = text(
 TERMS: Final = text("SELECT time_zone, rounding FROM billing_runs WHERE month = :month")
 
 _AMONG: Final = "(cardinality(CAST(:among AS text[])) = 0 OR {}.customer_id = ANY(CAST(:among AS text[])))"
-CLOSING_DAY: Final = text(
-    f"""
-    SELECT max(closing_day) FROM customers AS customer
-    WHERE {_AMONG.format("customer")}
-      AND (EXISTS (SELECT FROM subscriptions WHERE customer_id = customer.customer_id)
-           OR EXISTS (SELECT FROM items WHERE customer_id = customer.customer_id AND month IS NULL)
-           OR EXISTS (SELECT FROM bills WHERE customer_id = customer.customer_id
-                        AND settlement = 'carried' AND carried_to IS NULL))
-    """
-)
 # A few too many: whether anything is due is for the rules to say.
+_MAY_BE_DUE: Final = """(
+    EXISTS (
+        SELECT FROM subscriptions WHERE customer_id = customer.customer_id AND start_on <= :until
+          AND (end_on IS NULL OR end_on >= :since OR NOT settled)
+    )
+    OR EXISTS (SELECT FROM items WHERE customer_id = customer.customer_id AND month IS NULL AND date <= :until)
+    OR EXISTS (
+        SELECT FROM bills WHERE customer_id = customer.customer_id AND month < :month
+          AND settlement = 'carried' AND carried_to IS NULL
+    )
+)"""
+CLOSING_DAY: Final = text(
+    f"SELECT max(closing_day) FROM customers AS customer WHERE {_AMONG.format('customer')} AND {_MAY_BE_DUE}"
+)
 UNBILLED: Final = text(
     f"""
     SELECT customer_id FROM customers AS customer
     WHERE customer_id > :after AND {_AMONG.format("customer")}
       AND NOT EXISTS (SELECT FROM bills WHERE customer_id = customer.customer_id AND month = :month)
-      AND (
-          EXISTS (
-              SELECT FROM subscriptions WHERE customer_id = customer.customer_id AND start_on <= :until
-                AND (end_on IS NULL OR end_on >= :since OR NOT settled)
-          )
-          OR EXISTS (
-              SELECT FROM items WHERE customer_id = customer.customer_id AND month IS NULL AND date <= :until
-          )
-          OR EXISTS (
-              SELECT FROM bills WHERE customer_id = customer.customer_id AND month < :month
-                AND settlement = 'carried' AND carried_to IS NULL
-          )
-      )
+      AND {_MAY_BE_DUE}
     ORDER BY customer_id LIMIT :limit
     """
 )
@@ -140,8 +132,8 @@ MARK_SETTLED: Final = text(
 )
 
 _STORED: Final = """
-    bill.customer_id, bill.month, format('%s-%s', bill.year, lpad(bill.number::text, 6, '0')) AS bill_number,
-    bill.total, bill.currency, bill.settlement, bill.attempt
+    bill.customer_id, bill.month, bill.year, bill.number AS bill_number, bill.total, bill.currency, bill.settlement,
+    bill.attempt
 """
 _BILL: Final = f"""
     SELECT {_STORED}, {OF_OPERATION}
@@ -157,14 +149,22 @@ LINES: Final = text(
     """
 )
 LOCK_BILL: Final = text("SELECT FROM bills WHERE customer_id = :customer_id AND month = :month FOR UPDATE")
+TAXES: Final = text(
+    """
+    SELECT month, (issued_at)::date AS issued_on, trim_scale(rate.ppm / 10000.0)::text AS tax_rate, rate.gross, rate.tax
+    FROM bills, jsonb_to_recordset(taxes) AS rate (ppm int, gross bigint, tax bigint)
+    WHERE customer_id = :customer_id ORDER BY month, rate.ppm
+    """
+)
 NOTE_ATTEMPT: Final = text(
     "UPDATE bills SET attempt = :attempt, charge_key = :key WHERE customer_id = :customer_id AND month = :month"
 )
 TALLY: Final = text(
     """
-    SELECT bill.settlement, operation.state, bill.currency, count(*) AS bills, sum(bill.total)::bigint AS total
+    SELECT bill.settlement, operation.state, coalesce(operation.result ->> 'status' = :canceled, false) AS canceled,
+           bill.currency, count(*) AS bills, sum(bill.total)::bigint AS total
     FROM bills AS bill LEFT JOIN operations AS operation ON operation.key = bill.charge_key
-    WHERE bill.month = :month GROUP BY 1, 2, 3
+    WHERE bill.month = :month GROUP BY 1, 2, 3, 4
     """
 )
 TOTALS: Final = text(
@@ -174,7 +174,10 @@ TOTALS: Final = text(
 WAITING: Final = text(
     f"""
     SELECT {_STORED}, {OF_OPERATION} FROM bills AS bill JOIN operations AS operation ON operation.key = bill.charge_key
-    WHERE bill.month = :month AND operation.state IN ('refused', 'needs_confirmation', 'parked')
+    WHERE bill.month = :month
+      AND (operation.state IN ('needs_confirmation', 'parked')
+           OR operation.state = 'refused' AND operation.result ->> 'status' IS DISTINCT FROM :canceled
+           OR operation.state = 'ready' AND operation.epoch > 0)
     ORDER BY bill.customer_id LIMIT :limit
     """
 )

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from adapters.replies import MAX_BODY_BYTES
-from adapters.stripe.transport import Passage
+from adapters.stripe.transport import MAX_BODY_BYTES, Passage
 from domain.operations import Answer, Outcome
 from tests.adapters.http.scripted_server import (
     Behaviour,
@@ -178,7 +177,7 @@ def test_an_answer_that_is_too_long_is_not_read_to_its_end(gateway_to: OpenGatew
     body = json.dumps(intent(note="x" * MAX_BODY_BYTES))
     with ScriptedServer(answer(200, body)) as server:
         answered = charge_one(gateway_to, server.url)
-        assert answered == Answer(Outcome.UNKNOWN, "200 with more than 1048576 bytes")
+        assert answered == Answer(Outcome.UNKNOWN, f"200 with more than {MAX_BODY_BYTES} bytes")
         assert len(server.requests) == 1
 
 

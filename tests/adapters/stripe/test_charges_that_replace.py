@@ -33,7 +33,7 @@ def test_the_attempt_before_is_canceled_first_under_a_key_of_its_own(gateway_to:
         cancellation, creation = server.requests
     assert answered.outcome is Outcome.DONE
     assert (cancellation.method, cancellation.target) == ("POST", "/v1/payment_intents/pi_0/cancel")
-    assert cancellation.headers["idempotency-key"] == f"{SECOND.key}/replaces"
+    assert cancellation.headers["idempotency-key"] == "billing-cancel:c-1:2026-09:2"
     assert creation.headers["idempotency-key"] == SECOND.key
 
 
