@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Protocol
 
 from application.operations import OperationBooks, PerformOperations
-from application.transactions import Transactions
-from application.workers import WorkOff
+from application.transactions import Clock, Transactions
+from application.workers import SOON_SECONDS, WorkOff
 from domain.billing.periods import billing_month
 from domain.errors import Conflict, LostRace, Malformed, Refused
 from domain.keys import identifier
@@ -135,9 +136,11 @@ class SendRefund:
         request: RequestRefund,
         perform_refunds: PerformOperations,
         work_off: WorkOff,
+        clock: Clock,
     ) -> None:
         self._transactions = transactions
         self._request = request
+        self._clock = clock
         self._perform_refunds = perform_refunds
         self._work_off = work_off
 
@@ -155,10 +158,13 @@ class SendRefund:
         self._perform_refunds.execute(1, key=self._request.execute(refund_id, customer_id, month, amount).key)
 
     def _is_owed(self, refund: Refund) -> bool:
-        """Whether it has not come to the provider yet; what is pending there may be so for days."""
+        """Whether it is on its way to the provider, or soon will be; what is pending there may be so for days."""
         report = self._report(refund)
-        waits = report.operation.state in (State.READY, State.PROCESSING)
-        return waits and report.refund.state is RefundState.REQUESTED
+        if report.operation.state is State.PROCESSING:
+            return True
+        next_at = report.operation.next_at
+        soon = next_at is not None and next_at <= self._clock.now() + timedelta(seconds=SOON_SECONDS)
+        return report.operation.state is State.READY and report.refund.state is RefundState.REQUESTED and soon
 
     def _report(self, refund: Refund) -> RefundReport:
         def read(books: RefundBooks) -> RefundReport:

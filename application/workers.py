@@ -5,12 +5,13 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Final, Protocol
 
-from application.operations import PerformOperations, SweepLeases
+from application.operations import PerformOperations, ReconcileUnknowns, SweepLeases
 from application.transactions import Transactions
 
 SEEN_SECONDS: Final = 2.0  # how often one that is alive says so
 ALIVE_SECONDS: Final = 3 * SEEN_SECONDS
 LOOK_SECONDS: Final = 0.2
+SOON_SECONDS: Final = 5.0  # what is due again so soon is waited for: a silent provider has usually answered by then
 # Looking may cost more than that where a million charges are open; then it is done less often.
 LEAST_REST: Final = 4.0
 
@@ -67,6 +68,7 @@ class WorkOff:
         workers: TellOfWorkers,
         perform: PerformOperations,
         sweep: SweepLeases,
+        reconcile: ReconcileUnknowns,
         *,
         per_claim: int,
         patience_seconds: float,
@@ -75,6 +77,7 @@ class WorkOff:
         self._workers = workers
         self._perform = perform
         self._sweep = sweep
+        self._reconcile = reconcile
         self._per_claim = per_claim
         self._patience_seconds = patience_seconds
         self._pause = pause
@@ -85,6 +88,8 @@ class WorkOff:
 
     def while_true(self, is_owed: Callable[[], bool], left: Callable[[], int]) -> None:
         """Returns when `is_owed` has become false, or how much is `left` has not changed for long."""
+        if self.is_left_alone():
+            self._reconcile.execute()  # nobody else looks up what waits for a person
         seen, moved_at = -1, time.monotonic()
         while True:
             began, owed, now_left = time.monotonic(), is_owed(), left()

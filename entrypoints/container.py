@@ -78,13 +78,16 @@ def _work_off(
     workers: TellOfWorkers,
     perform: Mapping[str, PerformOperations],
     sweep: SweepLeases,
+    reconcile: ReconcileUnknowns,
     work: Mapping[str, Work],
     timing: Timing,
 ) -> WorkOff:
     # A killed process's lease, and a call and its retry after that: whoever waits longer without seeing anything move
     # is told what is left.
     patience_seconds = 2 * timing.lease_seconds + PATIENCE_SECONDS
-    return WorkOff(workers, perform[kind], sweep, per_claim=work[kind].per_claim, patience_seconds=patience_seconds)
+    return WorkOff(
+        workers, perform[kind], sweep, reconcile, per_claim=work[kind].per_claim, patience_seconds=patience_seconds
+    )
 
 
 def _perform_each(
@@ -162,8 +165,12 @@ class Container(containers.DeclarativeContainer):
     sweep_leases = providers.Singleton(SweepLeases, transactions, policies, settings.provided.carrier_retry_policy)
     reconcile_unknowns = providers.Singleton(ReconcileUnknowns, transactions, providers.Singleton(_performers, work))
     tell_of_workers = providers.Singleton(TellOfWorkers, transactions, worker)
-    work_off_charges = providers.Singleton(_work_off, CHARGE, tell_of_workers, perform, sweep_leases, work, timing)
-    work_off_refunds = providers.Singleton(_work_off, REFUND, tell_of_workers, perform, sweep_leases, work, timing)
+    work_off_charges = providers.Singleton(
+        _work_off, CHARGE, tell_of_workers, perform, sweep_leases, reconcile_unknowns, work, timing
+    )
+    work_off_refunds = providers.Singleton(
+        _work_off, REFUND, tell_of_workers, perform, sweep_leases, reconcile_unknowns, work, timing
+    )
 
     read_subscriptions = providers.Callable(subscriptions)
     read_items = providers.Callable(items)
@@ -176,7 +183,7 @@ class Container(containers.DeclarativeContainer):
     )
     request_refund = providers.Singleton(RequestRefund, transactions)
     send_refund = providers.Singleton(
-        SendRefund, transactions, request_refund, perform.provided[REFUND], work_off_refunds
+        SendRefund, transactions, request_refund, perform.provided[REFUND], work_off_refunds, clock
     )
     take_notice = providers.Singleton(TakeNotice, transactions)
     read_notice = providers.Callable(_read_notice, settings, clock)

@@ -22,7 +22,7 @@ def start_sandbox(supervisor: Supervisor, settings: Settings, *, log: Path | Non
     return str(process.announced["url"])
 
 
-def outside(sandbox: str, secret: str) -> dict[str, Any]:
+def sandbox_settings(sandbox: str, secret: str) -> dict[str, Any]:
     """The settings that point every provider at this sandbox, which takes any secret."""
     return {
         "carrier_url": sandbox,

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from application.billing.creation import BillingBooks, CreateBills, Digest, Failure
 from application.operations import PerformOperations
 from application.transactions import Transactions
-from application.workers import WorkOff
+from application.workers import SOON_SECONDS, WorkOff
 from domain.billing.book import MonthTally, StoredBill
 from domain.billing.periods import billing_month
 from domain.calendar import Month
@@ -19,8 +19,6 @@ from domain.operations import Registration, State
 from domain.payments import ChargeRequest, RefundBook, RefundState
 
 SHOWN: Final = 1000  # bills named in a report because somebody has to look at them
-# A charge that is due again so soon is waited for: a silent provider has usually answered by then.
-SOON_SECONDS: Final = 5.0
 SET_ROWS: Final = 10_000
 
 Progressed = Callable[[str, int, int | None], None]
@@ -28,7 +26,7 @@ Progressed = Callable[[str, int, int | None], None]
 
 @dataclass(frozen=True, slots=True)
 class MonthStatus:
-    """A month's bills by what became of them, and those that somebody has to look at."""
+    """A month's bills by what became of them, and those that somebody may want to look at (at most 1,000)."""
 
     month: str
     tally: MonthTally
@@ -47,7 +45,7 @@ class MonthStatus:
     def put_off(self) -> list[Failure]:
         """Those that were tried and are due again later."""
         return [
-            Failure(bill.customer_id, f"not charged yet: {operation.reason}")
+            Failure(bill.customer_id, f"not charged yet: {operation.reason}; due again at {operation.next_at}")
             for bill in self.waiting
             if (operation := bill.operation) is not None and operation.state is State.READY
         ]
@@ -115,6 +113,8 @@ class BillingRunner(Protocol):
 
     def retry(self, month: object, customer_id: object, *, wait: bool = True) -> StoredBill:
         """Charges a bill anew after a definite decline, under the key of the next attempt.
+
+        Returns when no charge of the month is due any more (or at once, without `wait`).
 
         Raises: Refused in any other state.
         """

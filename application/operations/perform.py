@@ -163,7 +163,7 @@ class PerformOperations:
                 case Finding.REFUSED:
                     step = self._step(operation, Answer(Outcome.REFUSED, look_up.reason, look_up.result))
                 case Finding.FLAGGED:
-                    step = self._step(operation, Answer(Outcome.FLAGGED, look_up.reason))
+                    step = self._step(operation, Answer(Outcome.FLAGGED, look_up.reason, look_up.result))
                 case Finding.NO_ANSWER:
                     step = self._step(operation, Answer(Outcome.NOT_SENT, look_up.reason))
                 case Finding.NOT_FOUND if may_send(operation, self._performer.policy, now, self._retry_policy):

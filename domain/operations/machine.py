@@ -104,7 +104,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One call's outcome with what the provider said. `result` is kept when it is done or still running."""
+    """One call's outcome with what the provider said. `result` is kept whatever came of it."""
 
     outcome: Outcome
     reason: str = ""

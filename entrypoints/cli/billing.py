@@ -10,6 +10,7 @@ import typer
 
 from application.billing import BillingReport, ImportItems, ImportSubscriptions, MonthStatus, Taken
 from domain.billing.book import StoredBill
+from domain.calendar import Month
 from domain.errors import Conflict, Malformed
 from domain.operations import State
 from entrypoints.cli.files import Encoding, File, Format, ImportReport, Record, in_sets, opened
@@ -25,12 +26,12 @@ items: Final = typer.Typer(help="Items that are billed once: in from files.")
 SET_ROWS: Final = 1000
 SHOWN: Final = 20
 
-Month = Annotated[str, typer.Argument(help="The month, such as 2026-10.", show_default=False)]
+MonthText = Annotated[str, typer.Argument(help="The month, such as 2026-10.", show_default=False)]
 
 
 @commands.command()
 def run(
-    month: Month,
+    month: MonthText,
     customer: Annotated[list[str] | None, typer.Option(help="Only this customer; may be given again.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be billed.")] = False,
     no_wait: Annotated[bool, typer.Option("--no-wait", help="Do not wait for the charges.")] = False,
@@ -51,8 +52,11 @@ def run(
     else:
         _print_report(report)
     if report.missing_before:
-        print(f"ikkai: {report.missing_before} customers have something to pay in the month before", file=sys.stderr)
-        print("that came to light after its run, and no bill of it: run it again", file=sys.stderr)
+        before = Month.parse("month", month).plus(-1)
+        what = f"{report.missing_before} without a bill of {before} have something to pay in it that came to light late"
+        print(f"ikkai: {what}; run it again: ikkai billing run {before}", file=sys.stderr)
+    if dry_run:
+        raise typer.Exit(FAILED if report.failed else 0)
     tally = report.status.tally
     if report.failed or tally.declined:
         raise typer.Exit(FAILED)
@@ -61,7 +65,7 @@ def run(
 
 
 @commands.command()
-def status(month: Month, as_json: AsJson = False) -> None:
+def status(month: MonthText, as_json: AsJson = False) -> None:
     """What became of a month's bills so far. Example: ikkai billing status 2026-10"""
     with open_container(read_settings(), broker=False) as container:
         found, digest = container.billing_runner().status(month), container.billing_runner().digest(month)
@@ -75,7 +79,7 @@ def status(month: Month, as_json: AsJson = False) -> None:
 
 @commands.command()
 def retry(
-    month: Month,
+    month: MonthText,
     customer: Annotated[str, typer.Option(help="Whose bill.", show_default=False)],
     no_wait: Annotated[bool, typer.Option("--no-wait", help="Do not wait for the charge.")] = False,
     as_json: AsJson = False,
@@ -195,8 +199,8 @@ def _tally(status: MonthStatus) -> dict[str, Any]:
 
 def _in_words(tally: Mapping[str, Any]) -> str:
     counts = [f"{name.replace('_', ' ')} {count}" for name, count in tally.items() if name != "total" and count]
-    totals = [f"{amount:,} {currency}" for currency, amount in tally["total"].items()]
-    return ", ".join(counts + totals) or "nothing"
+    totals = ", ".join(f"{amount:,} {currency}" for currency, amount in tally["total"].items())
+    return "; ".join(filter(None, (", ".join(counts), totals and f"in all {totals}"))) or "nothing"
 
 
 _COLUMNS: Final = ("customer_id", "number", "total", "currency", "state", "key", "reason")

@@ -17,7 +17,7 @@ from domain.errors import Refused
 from entrypoints.api.keys import Scope, parse_api_keys
 from entrypoints.cli.output import WAITING, AsJson
 from entrypoints.container import Container, open_container
-from entrypoints.crew import outside, start_api, start_crew, start_sandbox
+from entrypoints.crew import sandbox_settings, start_api, start_crew, start_sandbox
 from entrypoints.processes import Stop
 from entrypoints.settings import Settings, read_settings
 from entrypoints.supervisor import Supervisor
@@ -120,7 +120,7 @@ def _with_outside(settings: Settings, sandbox: str | None) -> tuple[Settings, st
     api_key = None
     if sandbox is not None:
         # Also where real ones are configured: who plays must neither book nor charge.
-        changes |= outside(sandbox, "sandbox")
+        changes |= sandbox_settings(sandbox, "sandbox")
         if not configured:
             api_key = secrets.token_urlsafe(24)
             changes["api_keys"] = SecretStr(f"sandbox={'+'.join(Scope)}:{api_key}")

@@ -1,1 +1,1 @@
-"""The demonstration: a sample of order events (`sample`), what the outside world saw (`ledgers`), the run (`run`)."""
+"""The demonstration: order events (`sample`), a month to bill (`month`), what was seen outside (`ledgers`), the run."""

@@ -1,4 +1,4 @@
-"""What really happened: parcels as the outside world counts them, points as the append-only ledger has them."""
+"""What really happened: parcels and money as the outside world counts them, points as our ledger has them."""
 
 from collections import Counter
 from collections.abc import Iterable

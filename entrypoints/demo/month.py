@@ -12,7 +12,7 @@ PRICE: Final = 980
 DECLINES: Final = 25  # every so many'th customer's card is declined
 REFUNDED: Final = 10  # every so many'th customer gets some of it back
 REFUND: Final = 100
-MOST_CUSTOMERS: Final = 5_000
+MOST_CUSTOMERS: Final = 5_000  # who are billed in some ten seconds; a larger demo is about its events
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from application.orders import BATCH_EVENTS
 from domain.errors import Malformed
 from domain.points import EntryKind
 from entrypoints.container import Container, open_container
-from entrypoints.crew import outside, start_crew, start_sandbox
+from entrypoints.crew import sandbox_settings, start_crew, start_sandbox
 from entrypoints.demo.ledgers import Effect, Outside, tallied
 from entrypoints.demo.month import BilledMonth
 from entrypoints.demo.sample import Sample
@@ -29,7 +29,7 @@ THREADS: Final = 8
 RUNS: Final = 2  # the month is billed so often while workers charge it, and once more afterwards
 POLL_SECONDS: Final = 0.2
 STANDSTILL_SECONDS: Final = 60.0  # far above every lease and retry of the demo
-# What the outside world does to us: silence after the work, resets, broken answers, busy and failing carriers.
+# What the outside world does to us: silence after the work, resets, broken answers, busy and failing providers.
 FAULTS: Final = (
     "silent_after",
     "reset_after",
@@ -69,7 +69,7 @@ def run_demo(plan: DemoPlan) -> DemoResult:
     with open_container(settings) as container, Supervisor() as supervisor:
         log = plan.home / "crew.log"
         sandbox = start_sandbox(supervisor, container.settings(), log=log)
-        settings = container.settings().model_copy(update=outside(sandbox, "demo"))
+        settings = container.settings().model_copy(update=sandbox_settings(sandbox, "demo"))
         billed = BilledMonth.of(container, sample.customers)
         _script_faults(sandbox, "shipments", [f"o-{number}" for number in range(1, plan.events + 1)])
         _script_faults(sandbox, "charges", billed.paying)

@@ -51,7 +51,13 @@ class Office(Shop):
             self.create,
             self.worker(self.charges, name="message"),
             WorkOff(
-                self.crew, by_itself, self.sweep, per_claim=100, patience_seconds=PATIENCE_SECONDS, pause=self._pause
+                self.crew,
+                by_itself,
+                self.sweep,
+                self.reconcile,
+                per_claim=100,
+                patience_seconds=PATIENCE_SECONDS,
+                pause=self._pause,
             ),
         )
         self.ask_back = RequestRefund(self.transactions)

@@ -15,7 +15,7 @@ from sqlalchemy import Engine, text
 from domain.calendar import Month
 from domain.payments import CHARGE
 from entrypoints.container import open_container
-from entrypoints.crew import outside, start_sandbox
+from entrypoints.crew import sandbox_settings, start_sandbox
 from entrypoints.settings import OwnSettings
 from entrypoints.supervisor import Supervisor
 
@@ -122,7 +122,7 @@ def _charge(settings: OwnSettings, charges: int, *, first: int) -> tuple[float, 
     """Returns: the rate of a bare client, and ours, at one provider that thinks for a while about each."""
     with open_container(settings, broker=False) as opened, Supervisor() as supervisor:
         sandbox = start_sandbox(supervisor, opened.settings(), latency_ms=LATENCY_MS)
-        opened.settings.override(opened.settings().model_copy(update=outside(sandbox, "bench")))
+        opened.settings.override(opened.settings().model_copy(update=sandbox_settings(sandbox, "bench")))
         bare = _rate(lambda: asyncio.run(_charge_bare(sandbox, charges, first)), charges)
         perform = opened.perform()[CHARGE]
         left = charges
