@@ -84,11 +84,18 @@ def read_only(database_url: str) -> Iterator[None]:
     with psycopg.connect(database_url, autocommit=True, options="-c default_transaction_read_only=off") as admin:
         admin.execute("ALTER SYSTEM SET default_transaction_read_only = on")
         admin.execute("SELECT pg_reload_conf()")
+        soon(lambda: _only_reads(database_url))  # the server reads its settings again in its own time
         try:
             yield
         finally:
             admin.execute("ALTER SYSTEM RESET default_transaction_read_only")
             admin.execute("SELECT pg_reload_conf()")
+
+
+def _only_reads(database_url: str) -> bool:
+    with psycopg.connect(database_url) as session:
+        (setting,) = session.execute("SHOW default_transaction_read_only").fetchone() or ("",)
+    return bool(setting == "on")
 
 
 def _assert_all_well(installation: Installation) -> None:
