@@ -1,6 +1,7 @@
 """What comes back from another machine over HTTP: a whole answer, of which nothing is believed yet, or none."""
 
 import codecs
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -49,6 +50,11 @@ class NoReply(Exception):
     def __init__(self, reason: str, *, was_sent: bool) -> None:
         super().__init__(reason)
         self.was_sent = was_sent
+
+
+def account_of(base_url: str, secret: str) -> str:
+    """Whom we are at a provider, without the secret. Shape: 12 hex digits."""
+    return hashlib.sha256(f"{base_url} {secret}".encode()).hexdigest()[:12]
 
 
 def one_line(text: str, secret: str) -> str:

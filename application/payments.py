@@ -1,6 +1,6 @@
 """Money: charged once per bill, given back once per refund, never more than was paid."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Protocol
@@ -11,9 +11,21 @@ from application.workers import SOON_SECONDS, WorkOff
 from domain.billing.periods import billing_month
 from domain.errors import Conflict, LostRace, Malformed, Refused
 from domain.keys import identifier
-from domain.money import MAX_AMOUNT
-from domain.operations import Answer, LookUp, Operation, OperationBook, Policy, Registration, State
-from domain.payments import ADOPTED, CHARGE, REFUND, Notice, Refund, RefundBook, RefundState, further, joined, refund_of
+from domain.money import MAX_AMOUNT, Money
+from domain.operations import Answer, LookUp, Operation, OperationBook, Policy, Registration, State, Step
+from domain.payments import (
+    ADOPTED,
+    CHARGE,
+    REFUND,
+    Charge,
+    Notice,
+    Refund,
+    RefundBook,
+    RefundState,
+    further,
+    joined,
+    refund_of,
+)
 
 
 class PaymentGateway(Protocol):
@@ -22,6 +34,11 @@ class PaymentGateway(Protocol):
     Shape: the frozen requests of `domain.payments.ChargeRequest` and `Refund`.
     Units: `began` in seconds of the monotonic clock, from when the deadline counts: from before the gate.
     """
+
+    @property
+    def account(self) -> str:
+        """Whom we are there, without the secret: another account knows nothing of what this one was asked."""
+        ...
 
     def charge_each(self, charges: Sequence[Operation], *, began: float) -> Sequence[Answer]:
         """Charges stored payment methods, each under its key; what an attempt replaces is cancelled there first.
@@ -55,42 +72,41 @@ class RefundBooks(Protocol):
     def operations(self) -> OperationBook: ...
 
 
-class ChargePerformer:
+class PaymentPerformer:
+    """Performs one kind of work at the payment provider. Our own books never answer for it."""
+
+    def __init__(
+        self,
+        kind: str,
+        policy: Policy,
+        account: str,
+        call_each: Callable[..., Sequence[Answer]],
+        look_up_each: Callable[[Sequence[Operation]], Sequence[LookUp]],
+    ) -> None:
+        self.kind = kind
+        self.policy = policy
+        self.provider = f"{policy}:{account}"
+        self._call_each = call_each
+        self._look_up_each = look_up_each
+
+    def foregone(self, books: OperationBooks, operations: Sequence[Operation]) -> Mapping[str, Answer]:
+        return {}
+
+    def call_each(self, operations: Sequence[Operation], *, began: float) -> Sequence[Answer]:
+        return self._call_each(operations, began=began)
+
+    def look_up_each(self, operations: Sequence[Operation]) -> Sequence[LookUp]:
+        return self._look_up_each(operations)
+
+
+def charge_performer(gateway: PaymentGateway, policy: Policy) -> PaymentPerformer:
     """Performs `billing`: one charge each at the provider."""
-
-    kind = CHARGE
-
-    def __init__(self, gateway: PaymentGateway, policy: Policy) -> None:
-        self._gateway = gateway
-        self.policy = policy
-
-    def foregone(self, books: OperationBooks, operations: Sequence[Operation]) -> Mapping[str, Answer]:
-        return {}
-
-    def call_each(self, operations: Sequence[Operation], *, began: float) -> Sequence[Answer]:
-        return self._gateway.charge_each(operations, began=began)
-
-    def look_up_each(self, operations: Sequence[Operation]) -> Sequence[LookUp]:
-        return self._gateway.look_up_charges(operations)
+    return PaymentPerformer(CHARGE, policy, gateway.account, gateway.charge_each, gateway.look_up_charges)
 
 
-class RefundPerformer:
+def refund_performer(gateway: PaymentGateway, policy: Policy) -> PaymentPerformer:
     """Performs `refund`: money that goes back, or a charge that is stopped."""
-
-    kind = REFUND
-
-    def __init__(self, gateway: PaymentGateway, policy: Policy) -> None:
-        self._gateway = gateway
-        self.policy = policy
-
-    def foregone(self, books: OperationBooks, operations: Sequence[Operation]) -> Mapping[str, Answer]:
-        return {}
-
-    def call_each(self, operations: Sequence[Operation], *, began: float) -> Sequence[Answer]:
-        return self._gateway.refund_each(operations, began=began)
-
-    def look_up_each(self, operations: Sequence[Operation]) -> Sequence[LookUp]:
-        return self._gateway.look_up_refunds(operations)
+    return PaymentPerformer(REFUND, policy, gateway.account, gateway.refund_each, gateway.look_up_refunds)
 
 
 class RequestRefund:
@@ -221,10 +237,15 @@ class TakeNotice:
 
 def _taken(books: RefundBooks, notice: Notice) -> bool:
     heard = _told_of_refund(books, notice) if notice.kind == REFUND else False
-    if notice.key is None:
+    operation = None if notice.key is None else books.operations.get(notice.key, lock=True)
+    if operation is None:
         return heard
-    books.operations.hasten(notice.key)  # of a charge, only our own look-up is believed
-    return heard or books.operations.get(notice.key) is not None
+    # Of a charge, only our own look-up is believed; this one is made soon.
+    if notice.paid and operation.state is State.REFUSED and operation.result.get("reference") == notice.reference:
+        step = Step(State.NEEDS_CONFIRMATION, "the provider tells that it was paid after all")
+        books.operations.decide(operation.key, State.REFUSED, step, by="provider", evidence="notice")
+    books.operations.hasten(operation.key)
+    return True
 
 
 def _told_of_refund(books: RefundBooks, notice: Notice) -> bool:
@@ -240,7 +261,8 @@ def _told_of_refund(books: RefundBooks, notice: Notice) -> bool:
     if meant is not None:
         state = further(meant.state, notice.state or meant.state)
         books.refunds.hear(replace(meant, reference=notice.reference, state=state))
-    elif notice.money is not None:  # made by hand at the provider, or a second one that it made of ours
+    elif notice.money is not None and _can_be_adopted(notice.money, books.refunds.charge(of.customer_id, of.month)):
+        # Made by hand at the provider, or a second one that it made of ours.
         books.refunds.add(
             Refund(
                 f"{ADOPTED}{notice.reference}",
@@ -253,3 +275,7 @@ def _told_of_refund(books: RefundBooks, notice: Notice) -> bool:
             )
         )
     return True
+
+
+def _can_be_adopted(money: Money, charge: Charge | None) -> bool:
+    return charge is not None and money.amount > 0 and money.currency == charge.money.currency

@@ -19,6 +19,11 @@ class ShippingGateway(Protocol):
     Units: `began` in seconds of the monotonic clock, from when the deadline counts: from before the gate.
     """
 
+    @property
+    def account(self) -> str:
+        """Whom we are there, without the secret: another account knows nothing of what this one was asked."""
+        ...
+
     def request_each(self, parcels: Sequence[Operation], *, began: float) -> Sequence[Answer]:
         """Asks for parcels, each under its key. Result: `reference` (and `command_id` while still running)."""
         ...
@@ -53,6 +58,7 @@ class ShipmentRequestPerformer:
     def __init__(self, gateway: ShippingGateway, policy: Policy) -> None:
         self._gateway = gateway
         self.policy = policy
+        self.provider = f"{policy}:{gateway.account}"
 
     def foregone(self, books: OperationBooks, operations: Sequence[Operation]) -> Mapping[str, Answer]:
         """What surely was not sent yet is not sent any more when its order was cancelled."""
@@ -75,6 +81,7 @@ class ShipmentCancelPerformer:
     def __init__(self, gateway: ShippingGateway, policy: Policy) -> None:
         self._gateway = gateway
         self.policy = policy
+        self.provider = f"{policy}:{gateway.account}"
 
     def foregone(self, books: OperationBooks, operations: Sequence[Operation]) -> Mapping[str, Answer]:
         """A parcel must be settled before it can be stopped, and one never taken on need not be."""

@@ -86,8 +86,8 @@ class WorkOff:
         """Whether there is nobody who would go on with what is not done."""
         return not self._workers.are_alive()
 
-    def while_true(self, is_owed: Callable[[], bool], left: Callable[[], int]) -> None:
-        """Returns when `is_owed` has become false, or how much is `left` has not changed for long."""
+    def while_true(self, is_owed: Callable[[], bool], left: Callable[[], int]) -> bool:
+        """Returns when `is_owed` has become false (true), or how much is `left` has not changed for long (false)."""
         if self.is_left_alone():
             self._reconcile.execute()  # nobody else looks up what waits for a person
         seen, moved_at = -1, time.monotonic()
@@ -96,7 +96,7 @@ class WorkOff:
             if now_left != seen:
                 seen, moved_at = now_left, began
             if not owed or began - moved_at > self._patience_seconds:
-                return
+                return not owed
             if self._workers.are_alive():
                 self._pause(max(LOOK_SECONDS, LEAST_REST * (time.monotonic() - began)))
                 continue

@@ -178,7 +178,7 @@ class Notice:
     """What the provider tells by itself; signed, but perhaps late, twice or out of order.
 
     `kind`: which of our kinds of work it is about. `key`: our key, if the provider was given it. `reference` is the
-    provider's id of what it is about; `charge`, `money` and `state` are told of refunds only.
+    provider's id of what it is about; `paid` is told of charges, `charge`, `money` and `state` of refunds only.
     """
 
     kind: str
@@ -187,6 +187,7 @@ class Notice:
     charge: str | None = None
     money: Money | None = None
     state: RefundState | None = None
+    paid: bool = False
 
 
 class RefundBook(Protocol):

@@ -6,7 +6,7 @@ from typing import Final
 
 from application.dispatch import ORDER_EVENT
 from application.operations import Performer
-from application.payments import ChargePerformer, PaymentGateway, RefundPerformer
+from application.payments import PaymentGateway, charge_performer, refund_performer
 from application.shipping import ShipmentCancelPerformer, ShipmentRequestPerformer, ShippingGateway
 from domain.operations import RetryPolicy, policy_of
 from domain.payments import CHARGE, REFUND
@@ -49,8 +49,8 @@ def kinds_of_work(settings: Settings, shipping: ShippingGateway, payments: Payme
     work = (
         Work(ShipmentRequestPerformer(shipping, policy_of(REQUEST, honours_keys=carrier_keys)), parcels, carrier),
         Work(ShipmentCancelPerformer(shipping, policy_of(CANCEL, honours_keys=carrier_keys)), parcels, carrier),
-        Work(ChargePerformer(payments, policy_of(CHARGE, honours_keys=stripe_keys)), charges, stripe),
-        Work(RefundPerformer(payments, policy_of(REFUND, honours_keys=stripe_keys)), charges, stripe),
+        Work(charge_performer(payments, policy_of(CHARGE, honours_keys=stripe_keys)), charges, stripe),
+        Work(refund_performer(payments, policy_of(REFUND, honours_keys=stripe_keys)), charges, stripe),
     )
     return {one.performer.kind: one for one in work}
 

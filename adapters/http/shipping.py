@@ -19,7 +19,7 @@ from adapters.http.shipping_answers import (
     parcels_in,
     taken_on,
 )
-from adapters.replies import NoReply, Reply, one_line
+from adapters.replies import NoReply, Reply, account_of, one_line
 from domain.operations import Answer, Finding, LookUp, Operation, Outcome
 
 Said = TypeVar("Said", Answer, LookUp)
@@ -42,6 +42,7 @@ class HttpShippingGateway:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._token = token
+        self.account = account_of(base_url or "", token)
         self._calls = HttpCalls(
             base_url,
             deadline_seconds=deadline_seconds,

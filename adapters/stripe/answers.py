@@ -5,18 +5,29 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final, TypeVar
 
-from adapters.replies import Reply
-from domain.operations import Answer, Outcome
+from adapters.replies import NoReply, Reply
+from domain.operations import Answer, Finding, LookUp, Outcome
 
 Read = TypeVar("Read")
 
 # The provider's words for a request that was not taken, whatever the status. Source: docs.stripe.com/error-codes
 _NOT_TAKEN: Final = ("lock_timeout", "rate_limit")
+_FOR_NOW: Final = (
+    HTTPStatus.UNAUTHORIZED,
+    HTTPStatus.FORBIDDEN,
+    HTTPStatus.REQUEST_TIMEOUT,
+    HTTPStatus.TOO_MANY_REQUESTS,
+)
+STORED: Final = "a stored answer, given before"
 _TEXTS_OF_A_COMPLAINT: Final = ("type", "code", "decline_code", "param", "message")
 
 
 class NotBelieved(Exception):
-    """The answer does not say what it should."""
+    """The answer does not say what it should. `for_now`: another time it may (an outage, a limit, a wrong key)."""
+
+    def __init__(self, reason: str, *, for_now: bool = False) -> None:
+        super().__init__(reason)
+        self.for_now = for_now
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,14 +141,21 @@ def _page_in(content: object) -> tuple[Sequence[Mapping[str, Any]], bool]:
 
 def _read(reply: Reply, read: Callable[[object], Read]) -> Read:
     complaint = complaint_in(reply)
+    for_now = reply.status in _FOR_NOW or reply.status >= HTTPStatus.INTERNAL_SERVER_ERROR
     if complaint is not None:
-        raise NotBelieved(str(complaint))
+        raise NotBelieved(str(complaint), for_now=for_now)
     try:
         if reply.status != HTTPStatus.OK:
             raise NotBelieved("no answer of the provider")
         return read(reply.content())
     except NotBelieved as wrong:
-        raise NotBelieved(f"{wrong}: {reply.glimpse()}") from None
+        raise NotBelieved(f"{wrong}: {reply.glimpse()}", for_now=for_now) from None
+
+
+def not_looked_up(why: NoReply | NotBelieved) -> LookUp:
+    """A look-up that came to nothing. A provider that answers, but never what it is asked, is not asked for ever."""
+    unclear = isinstance(why, NotBelieved) and not why.for_now
+    return LookUp(Finding.UNCLEAR if unclear else Finding.NO_ANSWER, str(why))
 
 
 def complaint_in(reply: Reply) -> Complaint | None:
@@ -162,7 +180,7 @@ def sorted_no(reply: Reply) -> Answer:
     elif outcome is Outcome.RUNNING:
         reason = f"our own earlier request is still running there: {reason}"
     if reply.is_replayed:
-        reason = f"a stored answer, given before: {reason}"
+        reason = f"{STORED}: {reason}"
     return Answer(outcome, reason, retry_after_seconds=reply.retry_after_seconds)
 
 

@@ -1,13 +1,13 @@
 """What Stripe knows of charges asked for before: found by our key in its list, never by its search, which lags."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from stripe.params import PaymentIntentListParams
 
 from adapters.replies import NoReply
-from adapters.stripe.answers import NotBelieved, ProvidersIntent, intent_in
+from adapters.stripe.answers import NotBelieved, ProvidersIntent, intent_in, not_looked_up
 from adapters.stripe.calls import Line, Request, read_list
 from adapters.stripe.cancellations import SUCCEEDED, retrieved
 from adapters.stripe.charges import standing
@@ -36,25 +36,30 @@ def groups_to_look_up(operations: Sequence[Operation]) -> Sequence[Sequence[Oper
     return list(groups.values())
 
 
-async def look_up(line: Line, group: Sequence[Operation], clock_ahead: timedelta) -> Sequence[LookUp]:
+async def look_up(line: Line, group: Sequence[Operation], clock_ahead: timedelta, now: datetime) -> Sequence[LookUp]:
     """What the provider knows of one of the `groups_to_look_up`. Result: `reference` and `status`."""
     reference = group[0].result.get("reference")
     if isinstance(reference, str):
         return [await _look_up_known(line, group[0], reference)]
     wanted: dict[str, list[ProvidersIntent]] = {one.key: [] for one in group}
+    pages: list[int] = []
 
     def read_page(objects: Sequence[Mapping[str, Any]]) -> bool:
+        pages.append(len(objects))
         for intent in map(intent_in, objects):
             if intent.key in wanted:
                 wanted[intent.key].append(intent)
         # One that was not paid does not end the search: an older one of the same key may have been.
         return all(any(one.status == SUCCEEDED for one in known) for known in wanted.values())
 
-    broken = ""
+    broken = None
     try:
-        await read_list(line, _pages(group, clock_ahead), read_page)
+        await read_list(line, _pages(group, clock_ahead, now), read_page)
     except (NoReply, NotBelieved) as reason:
-        broken = str(reason)
+        broken = not_looked_up(reason)
+        if pages and isinstance(reason, NoReply):
+            # A list that is longer than what can be read by the deadline will be so the next time, too.
+            broken = LookUp(Finding.UNCLEAR, f"after {len(pages)} pages: {reason}")
     return [_found(one, wanted[one.key], broken) for one in group]
 
 
@@ -62,17 +67,19 @@ async def _look_up_known(line: Line, operation: Operation, reference: str) -> Lo
     try:
         return as_look_up(standing(await retrieved(line, reference), operation))
     except (NoReply, NotBelieved) as reason:
-        return LookUp(Finding.NO_ANSWER, str(reason))
+        return not_looked_up(reason)
 
 
-def _pages(group: Sequence[Operation], clock_ahead: timedelta) -> Callable[[str | None], Request]:
+def _pages(group: Sequence[Operation], clock_ahead: timedelta, now: datetime) -> Callable[[str | None], Request]:
     bounds: PaymentIntentListParams = {"limit": PAGE_SIZE}
     customer = group[0].content["payment_customer"]
     sent = [one.first_sent_at for one in group if one.first_sent_at is not None]
     if customer:
         bounds["customer"] = customer
     elif len(sent) == len(group):
-        bounds["created"] = {"gte": int((min(sent) - clock_ahead - CLOCK_MARGIN).timestamp())}
+        # A first send in the future says that a clock was wrong then: no bound is safer.
+        since = min(sent) if min(sent) <= now else datetime.fromtimestamp(0, UTC) + clock_ahead + CLOCK_MARGIN
+        bounds["created"] = {"gte": int((since - clock_ahead - CLOCK_MARGIN).timestamp())}
 
     def page_after(last: str | None) -> Request:
         params: PaymentIntentListParams = bounds if last is None else {**bounds, "starting_after": last}
@@ -81,10 +88,10 @@ def _pages(group: Sequence[Operation], clock_ahead: timedelta) -> Callable[[str 
     return page_after
 
 
-def _found(operation: Operation, intents: Sequence[ProvidersIntent], broken: str) -> LookUp:
+def _found(operation: Operation, intents: Sequence[ProvidersIntent], broken: LookUp | None) -> LookUp:
     paid = [one for one in intents if one.status == SUCCEEDED]
-    if broken and not paid:
-        return LookUp(Finding.NO_ANSWER, broken)
+    if broken is not None and not paid:
+        return broken
     if not intents:
         return LookUp(Finding.NOT_FOUND, "the provider does not know this charge")
     counting = min(intents, key=lambda one: (one.status != SUCCEEDED, one.status != PROCESSING))

@@ -8,6 +8,7 @@ from stripe.params import PaymentIntentCreateParams
 from adapters.replies import NoReply, Reply
 from adapters.stripe.amounts import asked
 from adapters.stripe.answers import (
+    STORED,
     Complaint,
     NotBelieved,
     ProvidersIntent,
@@ -115,9 +116,12 @@ async def _obstacle(line: Line, replaced: str, key: str) -> Answer | None:
         if came.status == CANCELED:
             return None
         if came.status == SUCCEEDED:
-            return Answer(Outcome.FLAGGED, f"an earlier attempt was paid after all: {replaced}")
+            reason = f"an earlier attempt was paid after all: {replaced}; resolve with --happened {replaced}"
+            return Answer(Outcome.FLAGGED, reason, came.result)
         return Answer(Outcome.NOT_SENT, f"the attempt before, {replaced}, is still {came.status}")
     if came.outcome is Outcome.REFUSED:
+        return Answer(Outcome.FLAGGED, f"the attempt before, {replaced}, cannot be canceled: {came.reason}")
+    if came.outcome is Outcome.UNAVAILABLE and came.reason.startswith(STORED):
         return Answer(Outcome.FLAGGED, f"the attempt before, {replaced}, cannot be canceled: {came.reason}")
     reason = f"the attempt before, {replaced}, was not canceled: {came.reason}"
     return Answer(Outcome.NOT_SENT, reason, retry_after_seconds=came.retry_after_seconds)
@@ -127,7 +131,9 @@ def standing(intent: ProvidersIntent, operation: Operation) -> Answer:
     """What a payment intent means for the charge that we asked for."""
     misfit = _misfit(intent, operation)
     if misfit:
-        return Answer(Outcome.FLAGGED, f"{intent.reference}, {intent.status}, does not fit: {misfit}")
+        # The next attempt will cancel what is kept here: nothing but an intent of ours.
+        ours = intent.result if intent.key == operation.key else {}
+        return Answer(Outcome.FLAGGED, f"{intent.reference}, {intent.status}, does not fit: {misfit}", ours)
     if intent.status == SUCCEEDED:
         return Answer(Outcome.DONE, result=intent.result)
     if intent.status == PROCESSING:
@@ -137,7 +143,7 @@ def standing(intent: ProvidersIntent, operation: Operation) -> Answer:
     if intent.status in _NOT_PAID:
         reason = f"{intent.status}: {intent.error}" if intent.error else intent.status
         return Answer(Outcome.REFUSED, reason, intent.result)
-    return Answer(Outcome.FLAGGED, f"{intent.reference} is {intent.status}, which we never ask for")
+    return Answer(Outcome.FLAGGED, f"{intent.reference} is {intent.status}, which we never ask for", intent.result)
 
 
 def _misfit(intent: ProvidersIntent, operation: Operation) -> str:

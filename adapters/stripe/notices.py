@@ -39,7 +39,7 @@ def read_notice(body: bytes, signature: str | None, secret: str, *, now: datetim
     key = _text_or_none("metadata.ikkai_key", metadata.get("ikkai_key")) if isinstance(metadata, dict) else None
     reference = _text("id", told.get("id"))
     if kind not in _OF_REFUNDS:
-        return Notice(CHARGE, reference, key)
+        return Notice(CHARGE, reference, key, paid=kind == "payment_intent.succeeded")
     return Notice(
         REFUND,
         reference,

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
-from adapters.replies import one_line
+from adapters.replies import account_of, one_line
 from adapters.stripe.calls import Line, StripeCalls
 from adapters.stripe.charge_look_ups import groups_to_look_up, look_up
 from adapters.stripe.charges import charge
@@ -35,6 +35,8 @@ class StripePaymentGateway:
         clock_ahead: timedelta = timedelta(),
     ) -> None:
         self._api_key = api_key
+        self._now = now
+        self.account = account_of(base_url or "", api_key)
         self._clock_ahead = clock_ahead
         self._calls = StripeCalls(
             base_url,
@@ -54,9 +56,13 @@ class StripePaymentGateway:
 
     def look_up_charges(self, charges: Sequence[Operation]) -> Sequence[LookUp]:
         """What the provider knows of charges asked for before. Result: `reference` and `status`."""
-        groups = groups_to_look_up(charges)
+        groups, now = groups_to_look_up(charges), self._now()
+
+        async def look_up_group(line: Line, group: Sequence[Operation]) -> Sequence[LookUp]:
+            return await look_up(line, group, self._clock_ahead, now)
+
         found: dict[str, LookUp] = {}
-        for group, look_ups in zip(groups, self._calls.converse_each(self._look_up, groups), strict=True):
+        for group, look_ups in zip(groups, self._calls.converse_each(look_up_group, groups), strict=True):
             found.update(zip([one.key for one in group], look_ups, strict=True))
         return self._presentable([found[one.key] for one in charges])
 
@@ -74,9 +80,6 @@ class StripePaymentGateway:
     def close(self) -> None:
         """Ends this process's connections; a later call opens new ones."""
         self._calls.close()
-
-    async def _look_up(self, line: Line, group: Sequence[Operation]) -> Sequence[LookUp]:
-        return await look_up(line, group, self._clock_ahead)
 
     def _presentable(self, all_said: Sequence[Said]) -> Sequence[Said]:
         """Reasons are stored, logged and shown: one short line each, our key never in it."""

@@ -12,6 +12,7 @@ from adapters.stripe.answers import (
     NotBelieved,
     ProvidersIntent,
     ProvidersRefund,
+    not_looked_up,
     refund_in,
     refund_of,
     sorted_no,
@@ -73,7 +74,7 @@ async def look_up(line: Line, operation: Operation) -> LookUp:
             return as_look_up(_standing(refund_of(reply), operation))
         return await _look_up_in_list(line, operation)
     except (NoReply, NotBelieved) as reason:
-        return LookUp(Finding.NO_ANSWER, str(reason))
+        return not_looked_up(reason)
 
 
 async def _look_up_in_list(line: Line, operation: Operation) -> LookUp:

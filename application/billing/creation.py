@@ -5,6 +5,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Final, Protocol
 from zoneinfo import ZoneInfo
 
@@ -12,7 +13,7 @@ from application.transactions import Clock, Transactions
 from domain.billing.bills import Account, Bill, Settlement, bill_of
 from domain.billing.book import BillBook, PlanBook, Terms
 from domain.billing.periods import ended_at
-from domain.calendar import Month
+from domain.calendar import Month, business_date
 from domain.customers import CustomerBook
 from domain.errors import Conflict, Malformed, Refused, Unavailable
 from domain.money import Rounding
@@ -25,6 +26,7 @@ SET_CUSTOMERS: Final = (
     1000  # as for events: large enough to be fast, small enough to hold locks for well under a second
 )
 MONTH_END: Final = 31
+MONTHS_LOOKED_AT: Final = 24  # for what was never billed; further back, somebody would have missed it
 
 
 class BillingBooks(Protocol):
@@ -134,11 +136,23 @@ class CreateBills:
             progressed(looked_at)
         return creation
 
-    def missing(self, month: Month, customer_ids: Sequence[str] = ()) -> int:
-        """How many have something to bill in a month that was run, and no bill of it: it is to be run again."""
-        if self._transactions.run(lambda books: books.bills.terms(month)) is None:
-            return 0
-        return self.preview(month, customer_ids).created
+    def missing(self, before: Month, customer_ids: Sequence[str] = ()) -> dict[Month, int]:
+        """Earlier months in which somebody has something to bill and no bill, with how many (a thousand at most).
+
+        Looked at are the months since the first run, and since the first day that came to light after a bill.
+        """
+        first = self._transactions.run(lambda books: books.bills.first_month(before))
+        missing = {}
+        month = max(first or before, before.plus(-MONTHS_LOOKED_AT))
+        while month < before:
+            terms = self._transactions.run(lambda books: books.bills.terms(month)) or self._terms  # noqa: B023
+            ids = next(self._sets(month, customer_ids), [])
+            accounts = self._transactions.run(lambda books: books.bills.accounts(month, ids, lock=False))  # noqa: B023
+            bills, _ = _drawn_up(accounts, month, terms.rounding)
+            if bills:
+                missing[month] = len(bills)
+            month = month.plus(1)
+        return missing
 
     def _fitting_terms(self, month: Month, customer_ids: Sequence[str]) -> Terms:
         """The terms of the month, once every period of it has ended by the database's clock."""
@@ -179,7 +193,8 @@ class CreateBills:
         """One transaction for the set; where that fails, smaller ones, until the customer it fails for is alone."""
         issued: dict[str, tuple[Bill, str]] = {}
         try:
-            yield self._transactions.run(lambda books: _issued(books, ids, month, terms, issued))
+            today = business_date(self._clock.now(), ZoneInfo(terms.time_zone))
+            yield self._transactions.run(lambda books: _issued(books, ids, month, terms, today, issued))
         except Unavailable:
             raise
         except Exception as failure:
@@ -193,7 +208,12 @@ class CreateBills:
 
 
 def _issued(
-    books: BillingBooks, ids: Sequence[str], month: Month, terms: Terms, issued: dict[str, tuple[Bill, str]]
+    books: BillingBooks,
+    ids: Sequence[str],
+    month: Month,
+    terms: Terms,
+    today: date,
+    issued: dict[str, tuple[Bill, str]],
 ) -> tuple[Sequence[Bill], Sequence[Failure]]:
     """Bills these customers. `issued` tells a unit that runs again, its COMMIT answered by silence, what it made."""
     stand = [
@@ -202,7 +222,12 @@ def _issued(
         if (stored := books.bills.get(bill.customer_id, month)) is not None and stored.number == number
     ]
     accounts = books.bills.accounts(month, ids, lock=True)
-    bills, failed = _drawn_up(accounts, month, terms.rounding)
+    drawn_up, failed = _drawn_up(accounts, month, terms.rounding)
+    # A closing day may have changed since the run began; under the customer's lock, it stays.
+    bills = [bill for bill in drawn_up if bill.period.last < today]
+    failed += [
+        Failure(bill.customer_id, f"the period {bill.period} has not ended") for bill in drawn_up if bill not in bills
+    ]
     numbers = books.bills.issue_each(bills, ZoneInfo(terms.time_zone))
     charges = [
         _charge(bill, number).as_operation()

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from application.billing.creation import BillingBooks, CreateBills, Digest, Failure
@@ -15,7 +15,7 @@ from domain.calendar import Month
 from domain.errors import Refused
 from domain.keys import billing_key, identifier
 from domain.money import Money
-from domain.operations import Registration, State
+from domain.operations import Operation, Registration, State
 from domain.payments import ChargeRequest, RefundBook, RefundState
 
 SHOWN: Final = 1000  # bills named in a report because somebody has to look at them
@@ -43,9 +43,9 @@ class MonthStatus:
 
     @property
     def put_off(self) -> list[Failure]:
-        """Those that were tried and are due again later."""
+        """Those that are due, or due again later."""
         return [
-            Failure(bill.customer_id, f"not charged yet: {operation.reason}; due again at {operation.next_at}")
+            Failure(bill.customer_id, _put_off(operation))
             for bill in self.waiting
             if (operation := bill.operation) is not None and operation.state is State.READY
         ]
@@ -57,7 +57,7 @@ class BillingReport:
 
     `created` and `already` count the customers that were asked for, `status` and `totals` the whole month; `failed`
     are those who could not be billed, and charges that were given up or are left to nobody.
-    `missing_before`: customers who have days in the month before that came to light after its run, and are on no bill.
+    `missing`: earlier months in which customers have something to pay and no bill: to be run (again).
     Units: `totals` to be charged, minor units by currency.
     """
 
@@ -67,7 +67,7 @@ class BillingReport:
     status: MonthStatus
     totals: Mapping[str, int]
     unbilled: int = 0
-    missing_before: int = 0
+    missing: Mapping[Month, int] = field(default_factory=dict)
     coming: int = 0
     digest: str | None = None
 
@@ -153,12 +153,11 @@ class RunBilling:
     ) -> BillingReport:
         which, ids = billing_month("month", month), _identifiers(customers)
         creation = self._create.execute(which, ids, lambda done: progressed("bills", done, None))
-        if wait:
-            self._charge(which, progressed)
+        is_over = self._charge(which, progressed) if wait else True
         billed = self._transactions.run(lambda books: books.bills.billed(which, ids))
         status = self.status(str(which))
-        # Who goes on with what was put off? Where nobody does, the run has failed for them.
-        left = status.put_off if wait and self._work_off.is_left_alone() else []
+        # Where nobody goes on with what was put off, or nothing has moved for long, the run has failed for it.
+        left = status.put_off if wait and (not is_over or self._work_off.is_left_alone()) else []
         return BillingReport(
             creation.created,
             billed - creation.created,
@@ -166,7 +165,7 @@ class RunBilling:
             status,
             status.tally.totals,
             unbilled=len(creation.failed),
-            missing_before=self._create.missing(which.plus(-1), ids),
+            missing=self._create.missing(which, ids),
         )
 
     def preview(
@@ -214,7 +213,9 @@ class RunBilling:
             self._charge(which, lambda *_: None)
         return self._transactions.run(lambda books: _bill(books, known, which))
 
-    def _charge(self, month: Month, progressed: Progressed) -> None:
+    def _charge(self, month: Month, progressed: Progressed) -> bool:
+        """Returns: whether it went on until nothing was due."""
+
         def is_charging() -> bool:
             return self._transactions.run(lambda books: books.bills.is_charging(month, SOON_SECONDS))
 
@@ -224,7 +225,7 @@ class RunBilling:
             progressed("charges", owed - tally.open, owed)
             return tally.open
 
-        self._work_off.while_true(is_charging, left)
+        return self._work_off.while_true(is_charging, left)
 
     def _digest(self, month: Month, digest: Digest) -> str:
         after = ""
@@ -235,6 +236,12 @@ class RunBilling:
                 digest.add(customer_id, total, currency)
             after = rows[-1][0]
         return str(digest)
+
+
+def _put_off(charge: Operation) -> str:
+    if charge.epoch == 0:
+        return "not charged yet: no worker has taken it up"
+    return f"not charged yet: {charge.reason}; due again at {charge.next_at}"
 
 
 def _identifiers(customers: Sequence[object]) -> list[str]:
@@ -271,7 +278,7 @@ def _retried(books: PaymentBooks, customer_id: str, month: Month, made: list[str
         bill.number,
         customer.payment_method,
         customer.payment_customer,
-        declined.result.get("reference"),
+        declined.result.get("reference") or declined.content["replaces"],
     )
     if books.operations.register_each([request.as_operation()])[0] is not Registration.NEW:
         raise Refused(f"{request.key} is known already", field="month")

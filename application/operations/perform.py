@@ -4,6 +4,7 @@ import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, Protocol
 
 from application.transactions import Clock, Transactions
@@ -42,6 +43,10 @@ class Performer(Protocol):
     def kind(self) -> str: ...
     @property
     def policy(self) -> Policy: ...
+    @property
+    def provider(self) -> str:
+        """Names the account that requests go to, without its secret, and whether it knows keys."""
+        ...
 
     def foregone(self, books: OperationBooks, operations: Sequence[Operation]) -> Mapping[str, Answer]:
         """Answers, by key, that our own books give already, so that nobody needs to be asked."""
@@ -147,6 +152,10 @@ class PerformOperations:
     def _step(self, operation: Operation, answer: Answer) -> Step:
         return next_step(operation, answer, self._performer.policy, self._retry_policy)
 
+    def _may_send(self, operation: Operation, now: datetime) -> bool:
+        performer = self._performer
+        return may_send(operation, performer.policy, now, self._retry_policy, performer.provider)
+
     def _look_up(self, sent_before: Sequence[Operation]) -> list[tuple[Operation, Step | None]]:
         """What became of earlier sends; no step for what the provider does not know and may be sent again."""
         if not sent_before:
@@ -166,7 +175,9 @@ class PerformOperations:
                     step = self._step(operation, Answer(Outcome.FLAGGED, look_up.reason, look_up.result))
                 case Finding.NO_ANSWER:
                     step = self._step(operation, Answer(Outcome.NOT_SENT, look_up.reason))
-                case Finding.NOT_FOUND if may_send(operation, self._performer.policy, now, self._retry_policy):
+                case Finding.UNCLEAR:
+                    step = self._step(operation, Answer(Outcome.UNKNOWN, look_up.reason))
+                case Finding.NOT_FOUND if self._may_send(operation, now):
                     step = None
                 case Finding.NOT_FOUND:
                     step = Step(
@@ -183,7 +194,9 @@ class PerformOperations:
 
         def settle_and_gate(books: OperationBooks) -> Sequence[Operation]:
             books.operations.settle_each(steps)
-            return books.operations.gate_each(operations, outlasting_seconds=self._timing.gate_seconds)
+            return books.operations.gate_each(
+                operations, outlasting_seconds=self._timing.gate_seconds, sent_to=self._performer.provider
+            )
 
         gated = self._transactions.run(settle_and_gate)
         passed = {operation.key for operation in gated}

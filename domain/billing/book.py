@@ -91,6 +91,10 @@ class BillBook(Protocol):
 
     def terms(self, month: Month) -> Terms | None: ...
 
+    def first_month(self, before: Month) -> Month | None:
+        """The first month before this one that was run, or in which a subscription began that no bill has seen."""
+        ...
+
     def closing_day(self, month: Month, among: Sequence[str] = ()) -> int | None:
         """The latest closing day of those (of these customers) that may need a bill of the month; none if nobody."""
         ...

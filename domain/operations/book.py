@@ -38,8 +38,13 @@ class OperationBook(Protocol):
         """
         ...
 
-    def gate_each(self, operations: Sequence[Operation], *, outlasting_seconds: float) -> Sequence[Operation]:
-        """Marks as sent those still ours whose lease outlasts the call. Returns: only them, with `sent_at`."""
+    def gate_each(
+        self, operations: Sequence[Operation], *, outlasting_seconds: float, sent_to: str
+    ) -> Sequence[Operation]:
+        """Marks as sent those still ours whose lease outlasts the call. Returns: only them, with `sent_at`.
+
+        `sent_to` names the provider's account; the first one that an operation may have reached is kept.
+        """
         ...
 
     def settle_each(self, steps: Sequence[tuple[Operation, Step]]) -> Sequence[str]:

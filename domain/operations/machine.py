@@ -57,7 +57,8 @@ class NewOperation:
 class Operation:
     """An operation as it stands.
 
-    `epoch` counts claims and fences every write; `attempts` counts the claims that were not given back.
+    `epoch` counts claims and fences every write; `attempts` counts the claims that were not given back; `sent_to` names
+    the account at the provider that it may have reached first.
     """
 
     key: str
@@ -70,6 +71,7 @@ class Operation:
     attempts: int = 0
     first_sent_at: datetime | None = None
     sent_at: datetime | None = None
+    sent_to: str | None = None
     next_at: datetime | None = None
     reason: str | None = None
     result: Mapping[str, Any] = field(default_factory=dict)
@@ -121,6 +123,7 @@ class Finding(StrEnum):
     REFUSED = "refused"  # accepted at first, then definitely not done
     FLAGGED = "flagged"  # what is found does not fit; a person must look
     NO_ANSWER = "no_answer"
+    UNCLEAR = "unclear"  # it answers, but never what would settle it: not for ever, then
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +171,16 @@ class RetryPolicy:
         return max(wait, min(at_least or 0.0, self.max_retry_seconds))
 
 
-def may_send(operation: Operation, policy: Policy, now: datetime, retry_policy: RetryPolicy) -> bool:
-    """Whether a request that a look-up did not find may go out (again) under its key."""
+def may_send(operation: Operation, policy: Policy, now: datetime, retry_policy: RetryPolicy, send_to: str) -> bool:
+    """Whether a request that a look-up did not find may go out (again) under its key.
+
+    Another account has never heard of it, and a first send in the future says that one of two clocks is wrong.
+    """
     if operation.first_sent_at is None or policy is Policy.RESEND:
         return True
     window = timedelta(seconds=retry_policy.key_window_seconds - retry_policy.key_window_margin_seconds)
-    return policy is Policy.PROVIDER_KEY and now < operation.first_sent_at + window
+    in_window = operation.first_sent_at <= now < operation.first_sent_at + window
+    return policy is Policy.PROVIDER_KEY and in_window and operation.sent_to in (None, send_to)
 
 
 def next_step(operation: Operation, answer: Answer, policy: Policy, retry_policy: RetryPolicy) -> Step:

@@ -10,7 +10,6 @@ import typer
 
 from application.billing import BillingReport, ImportItems, ImportSubscriptions, MonthStatus, Taken
 from domain.billing.book import StoredBill
-from domain.calendar import Month
 from domain.errors import Conflict, Malformed
 from domain.operations import State
 from entrypoints.cli.files import Encoding, File, Format, ImportReport, Record, in_sets, opened
@@ -51,10 +50,9 @@ def run(
         print_json(_document(report))
     else:
         _print_report(report)
-    if report.missing_before:
-        before = Month.parse("month", month).plus(-1)
-        what = f"{report.missing_before} without a bill of {before} have something to pay in it that came to light late"
-        print(f"ikkai: {what}; run it again: ikkai billing run {before}", file=sys.stderr)
+    for missing, count in report.missing.items():
+        what = f"in {missing} there are {count} (or more) with something to pay and no bill"
+        print(f"ikkai: {what}; run it: ikkai billing run {missing}", file=sys.stderr)
     if dry_run:
         raise typer.Exit(FAILED if report.failed else 0)
     tally = report.status.tally
@@ -222,8 +220,9 @@ def bill_row(bill: StoredBill) -> dict[str, Any]:
 
 
 def _print_waiting(bills: Sequence[StoredBill]) -> None:
-    """Declined ones and those that wait for a person, for people to look at."""
-    if bills:
-        print_table([bill_row(bill) for bill in bills[:SHOWN]], _COLUMNS, empty="")
-    if len(bills) > SHOWN:
-        print(f"… and {len(bills) - SHOWN} more: ikkai billing status --json")
+    """Declined ones, those that wait for a person or were put off; not those that are just on their way."""
+    shown = [bill for bill in bills if bill.operation is not None and bill.operation.epoch > 0]
+    if shown:
+        print_table([bill_row(bill) for bill in shown[:SHOWN]], _COLUMNS, empty="")
+    if len(shown) > SHOWN:
+        print(f"… and {len(shown) - SHOWN} more: ikkai billing status --json")

@@ -13,6 +13,7 @@ branch_labels = None
 depends_on = None
 
 _TABLES: Final = """
+ALTER TABLE operations ADD COLUMN sent_to TEXT;
 CREATE TABLE subscriptions (
     subscription_id TEXT NOT NULL,
     customer_id TEXT NOT NULL,
@@ -31,6 +32,8 @@ CREATE TABLE subscriptions (
 );
 
 CREATE INDEX subscriptions_customer_idx ON subscriptions (customer_id);
+
+CREATE INDEX subscriptions_unsettled_idx ON subscriptions (start_on) WHERE NOT settled;
 
 CREATE TABLE items (
     item_id TEXT NOT NULL,
@@ -97,7 +100,7 @@ CREATE INDEX bills_month_idx ON bills (month, customer_id);
 CREATE TABLE bill_lines (
     customer_id TEXT NOT NULL,
     month TEXT NOT NULL,
-    line SMALLINT NOT NULL,
+    line INTEGER NOT NULL,
     kind TEXT NOT NULL,
     source TEXT NOT NULL,
     text TEXT NOT NULL,

@@ -7,7 +7,7 @@ from typing import Any, Final
 from application.billing import CreateBills, ImportItems, ImportSubscriptions, RunBilling, Taken
 from application.customers import UpdateCustomers
 from application.operations import ReconcileUnknowns
-from application.payments import ChargePerformer, RefundPerformer, RequestRefund, TakeNotice
+from application.payments import RequestRefund, TakeNotice, charge_performer, refund_performer
 from application.workers import Role, TellOfWorkers, WorkOff
 from domain.billing.book import StoredBill, Terms
 from domain.calendar import Month
@@ -34,8 +34,8 @@ class Office(Shop):
         self.provider = FakePaymentGateway(honours_keys=honours_keys)
         self.provider.during_call = self.provider.during_look_up = self.transactions.assert_none_open
         self.policies |= {kind: policy_of(kind, honours_keys=honours_keys) for kind in (CHARGE, REFUND)}
-        self.charges = ChargePerformer(self.provider, self.policies[CHARGE])
-        self.backs = RefundPerformer(self.provider, self.policies[REFUND])
+        self.charges = charge_performer(self.provider, self.policies[CHARGE])
+        self.backs = refund_performer(self.provider, self.policies[REFUND])
         self.reconcile = ReconcileUnknowns(self.transactions, [self.charges, self.backs])
         self.while_waiting: Callable[[], object] = lambda: None
 

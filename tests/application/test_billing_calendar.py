@@ -1,17 +1,21 @@
 """Which days a bill is for, and from which instant on a month can be billed."""
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from application.billing import CreateBills
+from domain.billing.bills import Account
 from domain.billing.book import Terms
 from domain.calendar import Month
 from domain.errors import Malformed
 from domain.money import Rounding
 from tests.application.office import MONTH, Office
+from tests.fakes.billing import InMemoryBillBook
 
 # The first instant after a month in the zone, by the zone's own rules. In Havana it is a midnight that comes twice.
 ENDS = [
@@ -182,15 +186,29 @@ def test_a_late_subscription_is_not_lost_to_the_bill_of_an_earlier_month(office:
     assert ("late", "2026-07-01..2026-07-31", 3100) in office.lines("2026-08")
 
 
-def test_a_run_tells_of_bills_that_are_missing_in_the_month_before(office: Office) -> None:
-    """Of who came to light after it was run, until it is run again; a month that was never run is not one."""
-    office.have_subscribed("c-1")
-    assert office.billing.run("2026-08").missing_before == 0
-    office.have_subscribed("c-2", "c-3")
-    assert office.billing.run(MONTH).missing_before == 2
-    assert office.billing.run(MONTH, customers=["c-2"]).missing_before == 1
+def test_a_run_tells_of_earlier_months_with_bills_that_are_missing(office: Office) -> None:
+    """Of who came to light after they were run, until they are run again."""
+    office.have("c-1")
+    office.subscribe("c-1", start="2026-08-01")
+    assert office.billing.run("2026-08").missing == {}
+    for late in ("c-2", "c-3"):
+        office.have(late)
+        office.subscribe(late, start="2026-08-01")
+    august = Month(2026, 8)
+    assert office.billing.run(MONTH).missing == {august: 2}
+    assert office.billing.run(MONTH, customers=["c-2"]).missing == {august: 1}
     assert office.billing.run("2026-08").created == 2
-    assert office.billing.run(MONTH).missing_before == 0
+    assert office.billing.run(MONTH).missing == {}
+
+
+def test_a_run_tells_of_months_that_were_passed_over(office: Office) -> None:
+    """Nobody ran August; and who had something until then, and no bill at all, is not forgotten either."""
+    office.have("c-1")
+    office.subscribe("c-1", start="2026-07-01")
+    office.have("c-2")
+    run_each(office, "2026-07")
+    office.subscribe("c-2", start="2026-06-01", end="2026-06-30")
+    assert office.billing.run(MONTH).missing == {Month(2026, 6): 1, Month(2026, 8): 1}
 
 
 def test_an_end_that_moves_out_is_billed_for_the_days_between(office: Office) -> None:
@@ -246,3 +264,24 @@ def test_days_that_a_zone_skipped_are_billed_all_the_same() -> None:
     office.at("2011-12-31T10:00:00+00:00")
     office.billing.run("2011-12")
     assert office.billed() == {"2011-12": 10_000}
+
+
+def test_a_closing_day_that_changes_during_the_run_is_waited_for(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody is billed, or charged, for days that are still to come."""
+    office.have("c-1", closing_day=1)
+    office.subscribe("c-1", start="2026-09-02")
+    read = InMemoryBillBook.accounts
+
+    def changed(books: InMemoryBillBook, *asked: Any, **how: Any) -> Sequence[Account]:
+        customers = books._customers.customers
+        customers["c-1"] = replace(customers["c-1"], closing_day=31)
+        return read(books, *asked, **how)
+
+    monkeypatch.setattr(InMemoryBillBook, "accounts", changed)
+    report = office.billing.run("2026-10")
+    assert [(failure.customer_id, failure.reason) for failure in report.failed] == [
+        ("c-1", "the period 2026-10-01..2026-10-31 has not ended")
+    ]
+    assert office.provider.received == []

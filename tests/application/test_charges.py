@@ -4,6 +4,7 @@ import pytest
 
 from domain.errors import Refused
 from domain.operations import Finding, Outcome, State
+from domain.payments import CHARGE, Notice
 from tests.application.killed import at_unit, killed_at_unit, killed_during_the_call
 from tests.application.office import KEY, MONTH, Office
 
@@ -240,3 +241,62 @@ def test_what_will_be_charged_is_stored_before_it_is_sent(any_office: Office) ->
     any_office.provider.during_call = look
     any_office.billing.run(MONTH)
     assert seen == [(State.PROCESSING, True)]
+
+
+def test_an_attempt_that_ended_without_an_intent_still_replaces_the_one_before(office: Office) -> None:
+    """The second attempt came to nothing at the provider, the first one's intent may still be paid: it is canceled."""
+    declined(office)
+    first = office.charge_of().result["reference"]
+    office.provider.will_answer(SECOND, Outcome.REFUSED, works=False)
+    office.billing.retry(MONTH, "c-1")
+    assert "reference" not in office.operation(SECOND).result
+    office.billing.retry(MONTH, "c-1")
+    assert office.operation(f"{KEY}:3").content["replaces"] == first
+
+
+def test_a_charge_is_not_sent_again_to_another_account(office: Office) -> None:
+    """Which does not know the key under which it was sent: a person decides (trap 15)."""
+    office.have_subscribed()
+    office.provider.will_answer(KEY, Outcome.UNKNOWN, works=True)
+    office.provider.will_find(KEY, Finding.NOT_FOUND)
+    office.billing.run(MONTH, wait=False)
+    office.charge()
+    office.charges.provider = "another account"
+    office.clock.advance(600)
+    office.charge()
+    assert office.charge_of().state is State.NEEDS_CONFIRMATION
+    assert office.provider.received == [KEY]
+
+
+def test_a_provider_that_never_says_what_became_of_it_is_not_asked_for_ever(office: Office) -> None:
+    """It answers each time, but with nothing that settles it: a person is told."""
+    office.have_subscribed()
+    office.provider.will_answer(KEY, Outcome.UNKNOWN, works=True)
+    for _ in range(10):
+        office.provider.will_find(KEY, Finding.UNCLEAR)
+    office.billing.run(MONTH, wait=False)
+    for _ in range(6):
+        office.charge()
+        office.clock.advance(600)
+    assert office.charge_of().state is State.NEEDS_CONFIRMATION
+    assert office.provider.received == [KEY]
+
+
+def test_what_is_paid_after_a_decline_is_found(office: Office) -> None:
+    """The provider tells of it, and is asked: the bill is charged, and nothing remains to be charged anew."""
+    declined(office)
+    reference = office.charge_of().result["reference"]
+    assert office.notices.execute(Notice(CHARGE, reference, KEY, paid=True))
+    assert office.charge_of().state is State.NEEDS_CONFIRMATION
+    office.provider.will_find(KEY, Finding.FOUND, result={"reference": reference, "status": "succeeded"})
+    office.reconcile.execute()
+    assert office.billing.status(MONTH).tally.charged == 1
+
+
+def test_news_of_another_intent_do_not_reopen_a_decline(office: Office) -> None:
+    """Nor does a notice that it was declined."""
+    declined(office)
+    reference = office.charge_of().result["reference"]
+    office.notices.execute(Notice(CHARGE, "pi_other", KEY, paid=True))
+    office.notices.execute(Notice(CHARGE, reference, KEY))
+    assert office.charge_of().state is State.REFUSED

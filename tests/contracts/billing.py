@@ -114,7 +114,7 @@ def end_operation(store: Runner, key: str, step: Step, *, kind: str = CHARGE) ->
         claimed = books.operations.claim(
             kind, 1, lease_seconds=LEASE_SECONDS, worker=f"worker of {key}", max_attempts=MAX_ATTEMPTS, key=key
         )
-        return books.operations.gate_each(claimed, outlasting_seconds=11)[0]
+        return books.operations.gate_each(claimed, outlasting_seconds=11, sent_to="us")[0]
 
     sent = store.run(claim_and_gate)
     assert settle(store, sent, step) == [key]

@@ -2,8 +2,9 @@
 
 import pytest
 
+from domain.billing.bills import UNTAXED
 from domain.billing.book import MonthTally
-from domain.money import Money
+from domain.money import MAX_AMOUNT, Money
 from domain.operations import State, Step
 from domain.payments import CHARGE, ChargeRequest
 from tests.contracts.billing import (
@@ -120,7 +121,7 @@ def test_a_new_attempt_takes_the_place_of_the_declined_one(store: Store) -> None
     assert stored.operation is not None
     assert (stored.attempt, stored.operation.key) == (2, "billing:c-1:2026-09:2")
     assert store.run(lambda books: books.bills.tally(SEPTEMBER)) == MonthTally(1, open=1, totals={"JPY": 1100})
-    assert store.run(lambda books: books.bills.waiting(SEPTEMBER, 10)) == []
+    assert store.run(lambda books: books.bills.waiting(SEPTEMBER, 10)) == [stored]
 
 
 def is_charging(store: Store, within_seconds: float = 5) -> bool:
@@ -168,3 +169,11 @@ def test_bills_without_a_charge_are_not_waited_for(store: Store) -> None:
     have(store, item(amount=0))
     issue_all(store)
     assert not is_charging(store)
+
+
+def test_totals_may_have_more_than_64_bits(store: Store) -> None:
+    """Together; each bill alone has not."""
+    for number in (1, 2):
+        have(store, subscription(f"s-{number}", customer_id=f"c-{number}", price=MAX_AMOUNT, tax=UNTAXED))
+    issue_all(store, SEPTEMBER, "c-1", "c-2")
+    assert store.run(lambda books: books.bills.tally(SEPTEMBER)).totals == {"JPY": 2 * MAX_AMOUNT}

@@ -193,3 +193,17 @@ def test_leases_that_are_over_are_found_the_oldest_first(store: Store) -> None:
     assert held(store)[1].sent_at == sent.sent_at
     (oldest,) = store.run(lambda books: books.operations.expired(1))
     assert oldest.subject == "o-2"
+
+
+def test_the_first_account_that_may_have_been_reached_is_kept(store: Store) -> None:
+    """Whoever sends again under other settings is still told by it; what surely was not sent belongs to nobody."""
+    sent = send_one(store)
+    assert sent.sent_to == "us"
+    settle(store, sent, Step(State.READY, "silence"))
+    (again,) = claim(store, "w/2", key=sent.key)
+    at_another = store.run(
+        lambda books: books.operations.gate_each([again], outlasting_seconds=11.0, sent_to="another")
+    )
+    assert [one.sent_to for one in at_another] == ["us"]
+    settle(store, at_another[0], Step(State.READY, "not sent", unsent=True))
+    assert now(store, sent.key).sent_to is None

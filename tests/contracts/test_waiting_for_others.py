@@ -120,7 +120,7 @@ def test_a_cancel_waits_for_the_gate_and_sees_the_send(postgres_store: PostgresS
     claimed = claim_one(postgres_store)
     undone = second(
         postgres_store,
-        lambda books: books.operations.gate_each([claimed], outlasting_seconds=11),
+        lambda books: books.operations.gate_each([claimed], outlasting_seconds=11, sent_to="us"),
         lambda books: list(books.operations.withdraw_unsent([claimed.key], "cancelled")),
     )
     assert (undone, now(postgres_store, claimed.key).state) == ([claimed.key], State.PROCESSING)
@@ -132,7 +132,7 @@ def test_the_gate_waits_for_a_cancel_and_stays_closed(postgres_store: PostgresSt
     gated = second(
         postgres_store,
         lambda books: books.operations.withdraw_unsent([claimed.key], "cancelled"),
-        lambda books: list(books.operations.gate_each([claimed], outlasting_seconds=11)),
+        lambda books: list(books.operations.gate_each([claimed], outlasting_seconds=11, sent_to="us")),
     )
     assert (gated, now(postgres_store, claimed.key).state) == ([], State.REFUSED)
 

@@ -6,7 +6,7 @@ from typing import Final
 from domain.operations import NewOperation, Operation, Registration, State, Step
 from domain.shipping import REQUEST
 from tests.contracts.samples import parcel
-from tests.contracts.stores import Runner
+from tests.contracts.stores import Books, Runner
 
 LEASE_SECONDS: Final = 30.0
 MAX_ATTEMPTS: Final = 3
@@ -41,8 +41,14 @@ def claim_one(store: Runner, worker: str | None = None, *, order_id: str = "o-1"
 
 
 def gate(store: Runner, *operations: Operation, outlasting_seconds: float = 11.0) -> list[Operation]:
-    gated = store.run(lambda books: books.operations.gate_each(operations, outlasting_seconds=outlasting_seconds))
+    gated = store.run(
+        lambda books: books.operations.gate_each(operations, outlasting_seconds=outlasting_seconds, sent_to="us")
+    )
     return sorted(gated, key=lambda operation: operation.key)
+
+
+def _gated(books: Books, operations: Sequence[Operation], outlasting_seconds: float) -> Sequence[Operation]:
+    return books.operations.gate_each(operations, outlasting_seconds=outlasting_seconds, sent_to="us")
 
 
 def send_one(store: Runner, worker: str | None = None, *, order_id: str = "o-1") -> Operation:

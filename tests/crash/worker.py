@@ -73,8 +73,10 @@ class WatchedOperationBook(PostgresOperationBook):
         self._passed.append((CLAIMED, claimed))
         return claimed
 
-    def gate_each(self, operations: Sequence[Operation], *, outlasting_seconds: float) -> Sequence[Operation]:
-        gated = super().gate_each(operations, outlasting_seconds=outlasting_seconds)
+    def gate_each(
+        self, operations: Sequence[Operation], *, outlasting_seconds: float, sent_to: str
+    ) -> Sequence[Operation]:
+        gated = super().gate_each(operations, outlasting_seconds=outlasting_seconds, sent_to=sent_to)
         self._passed.append((GATED, gated))
         return gated
 

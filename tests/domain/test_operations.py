@@ -76,13 +76,25 @@ def test_an_unknown_outcome_that_never_ends_goes_to_a_person(outcome: Outcome) -
     assert next_step(last, Answer(outcome), KEYED, PATIENCE).state is State.NEEDS_CONFIRMATION
 
 
+def test_a_request_is_not_repeated_at_another_account() -> None:
+    """Which has never heard of it, or knows no keys: a look-up there proves nothing (trap 15)."""
+    at_theirs = replace(SENT, sent_to="theirs")
+    assert may_send(at_theirs, KEYED, NOW, PATIENCE, "theirs")
+    assert not may_send(at_theirs, KEYED, NOW, PATIENCE, "ours")
+
+
+def test_a_request_is_not_repeated_while_clocks_disagree() -> None:
+    """First sent in the future: the key may be older than it seems."""
+    assert not may_send(SENT, KEYED, NOW - timedelta(days=1), PATIENCE, "us")
+
+
 def test_a_request_is_not_repeated_when_the_provider_may_have_forgotten_its_key() -> None:
     """Past the key window the same key would be a new parcel (trap 19)."""
     window = timedelta(seconds=PATIENCE.key_window_seconds - PATIENCE.key_window_margin_seconds)
-    assert may_send(SENT, KEYED, NOW + window - timedelta(seconds=1), PATIENCE)
-    assert not may_send(SENT, KEYED, NOW + window, PATIENCE)
-    assert not may_send(SENT, CONFIRM, NOW, PATIENCE)
-    assert may_send(replace(SENT, first_sent_at=None), CONFIRM, NOW, PATIENCE)
+    assert may_send(SENT, KEYED, NOW + window - timedelta(seconds=1), PATIENCE, "us")
+    assert not may_send(SENT, KEYED, NOW + window, PATIENCE, "us")
+    assert not may_send(SENT, CONFIRM, NOW, PATIENCE, "us")
+    assert may_send(replace(SENT, first_sent_at=None), CONFIRM, NOW, PATIENCE, "us")
 
 
 @given(st.integers(0, 10_000), st.one_of(st.none(), st.floats(-10, 1e12)))

@@ -58,6 +58,9 @@ class InMemoryBillBook:
     def terms(self, month: Month) -> Terms | None:
         return self._runs.get(month)
 
+    def first_month(self, before: Month) -> Month | None:
+        return min((month for month in (*self._runs, *self._plans.unseen_months()) if month < before), default=None)
+
     def closing_day(self, month: Month, among: Sequence[str] = ()) -> int | None:
         return max((one.closing_day for one in self._among(among) if self._may_be_due(one, month)), default=None)
 
@@ -259,6 +262,4 @@ def _is_stopped(charge: Operation) -> bool:
 
 
 def _waits(charge: Operation) -> bool:
-    if charge.state is State.READY:
-        return charge.epoch > 0
-    return charge.state in (State.REFUSED, State.NEEDS_CONFIRMATION, State.PARKED) and not _is_stopped(charge)
+    return charge.state not in (State.COMPLETED, State.PROCESSING) and not _is_stopped(charge)

@@ -23,6 +23,8 @@ class ScriptedGateway:
     `during_look_up` run when the machine has done its work and no answer is back yet.
     """
 
+    account = "ours"
+
     def __init__(self, *, honours_keys: bool = True) -> None:
         self.received: list[str] = []
         self.bodies: list[str] = []

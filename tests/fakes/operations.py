@@ -117,13 +117,16 @@ class InMemoryOperationBook:
         self._attempts[claimed.key, claimed.epoch] = Attempt(worker, now)
         return claimed
 
-    def gate_each(self, operations: Sequence[Operation], *, outlasting_seconds: float) -> Sequence[Operation]:
+    def gate_each(
+        self, operations: Sequence[Operation], *, outlasting_seconds: float, sent_to: str
+    ) -> Sequence[Operation]:
         now = self._clock.now()
         gated = []
         for held in (self._held(operation, State.PROCESSING) for operation in operations):
             if held is None or self._leases[held.key].until <= now + timedelta(seconds=outlasting_seconds):
                 continue
-            gated.append(replace(held, sent_at=now, first_sent_at=held.first_sent_at or now))
+            first = held.first_sent_at or now
+            gated.append(replace(held, sent_at=now, first_sent_at=first, sent_to=held.sent_to or sent_to))
             self.operations[held.key] = gated[-1]
             self._attempts[held.key, held.epoch] = replace(self._attempts[held.key, held.epoch], sent_at=now)
         return gated
@@ -164,6 +167,7 @@ class InMemoryOperationBook:
                     flagged=step.flagged,
                     sent_at=None if step.unsent else held.sent_at,
                     first_sent_at=None if step.unsent else held.first_sent_at,
+                    sent_to=None if step.unsent else held.sent_to,
                 )
             )
         return written
@@ -205,6 +209,7 @@ class InMemoryOperationBook:
                 next_at=self._clock.now(),
                 sent_at=None if step.unsent else operation.sent_at,
                 first_sent_at=None if step.unsent else operation.first_sent_at,
+                sent_to=None if step.unsent else operation.sent_to,
             )
         )
         self._note_decision(key, step, by=by, evidence=evidence)

@@ -68,7 +68,6 @@ class InMemoryPlanBook:
         ]
         return sorted(found, key=lambda one: (one.date, one.item_id))
 
-    def has_anything_to_bill(self, customer_id: str) -> bool:
-        return any(one.customer_id == customer_id for one in self.known.values()) or any(
-            one.customer_id == customer_id and one.item_id not in self.billed_in for one in self.known_items.values()
-        )
+    def unseen_months(self) -> list[Month]:
+        """When subscriptions began that no bill has seen."""
+        return [Month.of(one.start) for one in self.known.values() if one.subscription_id in self.unsettled]

@@ -50,6 +50,10 @@ class PostgresBillBook:
         row = self._connection.execute(sql.TERMS, {"month": str(month)}).one_or_none()
         return None if row is None else Terms(row.time_zone, Rounding(row.rounding))
 
+    def first_month(self, before: Month) -> Month | None:
+        text = self._connection.execute(sql.FIRST_MONTH, {"month": str(before)}).scalar_one()
+        return None if text is None else _month(text)
+
     def closing_day(self, month: Month, among: Sequence[str] = ()) -> int | None:
         asked = {"among": list(among), **_bounds(month)}
         day: int | None = self._connection.execute(sql.CLOSING_DAY, asked).scalar_one()
@@ -159,7 +163,7 @@ class PostgresBillBook:
             if row.settlement == Settlement.CHARGE:
                 stopped = row.state == State.REFUSED and row.canceled
                 counts["stopped" if stopped else _COUNTED.get(row.state, "open")] += row.bills
-                totals[row.currency] += row.total
+                totals[row.currency] += int(row.total)
             else:
                 counts[row.settlement] += row.bills
         return MonthTally(**counts, totals=dict(sorted(totals.items())))

@@ -13,6 +13,16 @@ OPEN_RUN: Final = text(
 )
 TERMS: Final = text("SELECT time_zone, rounding FROM billing_runs WHERE month = :month")
 
+FIRST_MONTH: Final = text(
+    """
+    SELECT min(month) FROM (
+        SELECT min(month) FROM billing_runs WHERE month < :month
+        UNION ALL
+        SELECT to_char(min(start_on), 'YYYY-MM') FROM subscriptions WHERE NOT settled
+    ) AS first (month)
+    WHERE month < :month
+    """
+)
 _AMONG: Final = "(cardinality(CAST(:among AS text[])) = 0 OR {}.customer_id = ANY(CAST(:among AS text[])))"
 # A few too many: whether anything is due is for the rules to say.
 _MAY_BE_DUE: Final = """(
@@ -112,7 +122,7 @@ INSERT_LINES: Final = text(
     INSERT INTO bill_lines (customer_id, month, line, kind, source, text, amount, tax_ppm, tax_included, tax,
                             first_day, last_day)
     SELECT customer_id, :month, line, kind, source, text, amount, ppm, included, tax, first_day, last_day
-    FROM unnest(CAST(:customers AS text[]), CAST(:lines AS smallint[]), CAST(:kinds AS text[]),
+    FROM unnest(CAST(:customers AS text[]), CAST(:lines AS int[]), CAST(:kinds AS text[]),
                 CAST(:sources AS text[]), CAST(:texts AS text[]), CAST(:amounts AS bigint[]), CAST(:ppm AS int[]),
                 CAST(:included AS bool[]), CAST(:taxes AS bigint[]), CAST(:firsts AS date[]), CAST(:lasts AS date[]))
          AS new (customer_id, line, kind, source, text, amount, ppm, included, tax, first_day, last_day)
@@ -162,7 +172,7 @@ NOTE_ATTEMPT: Final = text(
 TALLY: Final = text(
     """
     SELECT bill.settlement, operation.state, coalesce(operation.result ->> 'status' = :canceled, false) AS canceled,
-           bill.currency, count(*) AS bills, sum(bill.total)::bigint AS total
+           bill.currency, count(*) AS bills, sum(bill.total) AS total
     FROM bills AS bill LEFT JOIN operations AS operation ON operation.key = bill.charge_key
     WHERE bill.month = :month GROUP BY 1, 2, 3, 4
     """
@@ -177,7 +187,7 @@ WAITING: Final = text(
     WHERE bill.month = :month
       AND (operation.state IN ('needs_confirmation', 'parked')
            OR operation.state = 'refused' AND operation.result ->> 'status' IS DISTINCT FROM :canceled
-           OR operation.state = 'ready' AND operation.epoch > 0)
+           OR operation.state = 'ready')
     ORDER BY bill.customer_id LIMIT :limit
     """
 )

@@ -67,10 +67,13 @@ class PostgresOperationBook:
             self._connection.execute(sql.NOTE_ATTEMPTS, {**_fence(claimed), "worker": worker})
         return claimed
 
-    def gate_each(self, operations: Sequence[Operation], *, outlasting_seconds: float) -> Sequence[Operation]:
+    def gate_each(
+        self, operations: Sequence[Operation], *, outlasting_seconds: float, sent_to: str
+    ) -> Sequence[Operation]:
         if not operations:
             return []
-        rows = self._connection.execute(sql.GATE, {**_fence(operations), "outlasting_seconds": outlasting_seconds})
+        asked = {**_fence(operations), "outlasting_seconds": outlasting_seconds, "sent_to": sent_to}
+        rows = self._connection.execute(sql.GATE, asked)
         gated = [operation_of(row) for row in rows]
         self._connection.execute(sql.NOTE_SENT, _fence(gated))
         return gated

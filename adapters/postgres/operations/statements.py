@@ -9,8 +9,8 @@ from adapters.postgres.clock import CLOCK
 DUE_BOUND: Final = 1_000  # more than is ever rung for at once
 
 COLUMNS: Final = """
-    key, kind, subject, number, request, state, epoch, attempts, first_sent_at, sent_at, next_at, reason, result,
-    flagged, worker_deaths, created_at
+    key, kind, subject, number, request, state, epoch, attempts, first_sent_at, sent_at, sent_to, next_at, reason,
+    result, flagged, worker_deaths, created_at
 """
 OF_OPERATION: Final = ", ".join(f"operation.{column.strip()}" for column in COLUMNS.split(","))
 _FENCED: Final = "unnest(CAST(:keys AS text[]), CAST(:epochs AS int[])) AS mine (key, epoch)"
@@ -103,7 +103,8 @@ GATE: Final = text(
         ORDER BY operation.key FOR UPDATE OF operation
     )
     UPDATE operations AS operation
-    SET sent_at = coalesce(operation.sent_at, clock.now), first_sent_at = coalesce(operation.first_sent_at, clock.now)
+    SET sent_at = coalesce(operation.sent_at, clock.now), first_sent_at = coalesce(operation.first_sent_at, clock.now),
+        sent_to = coalesce(operation.sent_to, :sent_to)
     FROM open, clock
     WHERE operation.key = open.key
     RETURNING {OF_OPERATION}
@@ -140,6 +141,7 @@ _STEP: Final = f"""
         lease_until = NULL,
         sent_at = CASE WHEN held.unsent THEN NULL ELSE operation.sent_at END,
         first_sent_at = CASE WHEN held.unsent THEN NULL ELSE operation.first_sent_at END,
+        sent_to = CASE WHEN held.unsent THEN NULL ELSE operation.sent_to END,
         settled_at = CASE WHEN held.state IN ('completed', 'refused') THEN clock.now END
     FROM held, clock
     WHERE operation.key = held.key
@@ -179,6 +181,7 @@ DECIDE: Final = text(
         worker_deaths = 0, flagged = false, next_at = ikkai_now(),
         sent_at = CASE WHEN :unsent THEN NULL ELSE sent_at END,
         first_sent_at = CASE WHEN :unsent THEN NULL ELSE first_sent_at END,
+        sent_to = CASE WHEN :unsent THEN NULL ELSE sent_to END,
         settled_at = CASE WHEN :state IN ('completed', 'refused') THEN ikkai_now() END
     WHERE key = :key AND state = :expected
     RETURNING key

@@ -40,6 +40,7 @@ subscriptions: Final = Table(
     CheckConstraint("end_on >= start_on", name="days"),
 )
 Index("subscriptions_customer_idx", subscriptions.c.customer_id)
+Index("subscriptions_unsettled_idx", subscriptions.c.start_on, postgresql_where=text("NOT settled"))
 
 items: Final = Table(
     "items",
@@ -115,7 +116,7 @@ bill_lines: Final = Table(
     metadata,
     Column("customer_id", Text),
     Column("month", Text),
-    Column("line", SmallInteger),
+    Column("line", Integer),
     Column("kind", Text, nullable=False),
     Column("source", Text, nullable=False),
     Column("text", Text, nullable=False),

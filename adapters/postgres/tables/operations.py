@@ -38,6 +38,7 @@ operations: Final = Table(
     Column("lease_until", MOMENT),
     Column("sent_at", MOMENT),
     Column("first_sent_at", MOMENT),
+    Column("sent_to", Text),
     Column("next_at", MOMENT, nullable=False, server_default=NOW),
     Column("reason", Text),
     Column("result", JSONB, nullable=False, server_default="{}"),

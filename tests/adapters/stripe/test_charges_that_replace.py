@@ -78,7 +78,8 @@ def test_a_stored_complaint_is_not_believed_about_what_may_have_changed(gateway_
 def test_an_earlier_attempt_that_was_paid_after_all_is_shown_to_a_person(gateway_to: OpenGateway) -> None:
     """The bill must not be charged twice."""
     answered, requests = asked(gateway_to, unexpected(payment_intent=before("succeeded")), PAID)
-    assert answered == Answer(Outcome.FLAGGED, "an earlier attempt was paid after all: pi_0")
+    reason = "an earlier attempt was paid after all: pi_0; resolve with --happened pi_0"
+    assert answered == Answer(Outcome.FLAGGED, reason, {"reference": "pi_0", "status": "succeeded"})
     assert requests == ["POST /pi_0/cancel"]
 
 

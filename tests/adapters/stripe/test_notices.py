@@ -40,12 +40,12 @@ def heard(kind: str, told: Any) -> Notice | None:
 )
 def test_every_notice_of_a_charge_names_it_by_both_keys(kind: str) -> None:
     """How it stands is looked up: a notice may be late."""
-    assert heard(f"payment_intent.{kind}", intent()) == Notice(CHARGE, "pi_1", charge().key)
+    assert heard(f"payment_intent.{kind}", intent()) == Notice(CHARGE, "pi_1", charge().key, paid=kind == "succeeded")
 
 
 def test_a_charge_that_we_never_asked_for_has_no_key() -> None:
     """Somebody made it at the provider by hand."""
-    assert heard("payment_intent.succeeded", intent(metadata={})) == Notice(CHARGE, "pi_1")
+    assert heard("payment_intent.succeeded", intent(metadata={})) == Notice(CHARGE, "pi_1", paid=True)
 
 
 @pytest.mark.parametrize("kind", ["refund.created", "refund.updated", "refund.failed", "charge.refund.updated"])

@@ -78,7 +78,7 @@ def test_it_knows_no_keys(gateway: StripePaymentGateway, world: httpx.Client) ->
 
 def test_a_list_that_it_cannot_narrow_down_answers_nothing(gateway: StripePaymentGateway, world: httpx.Client) -> None:
     """It refuses to list by customer, which is no proof of anything."""
-    assert gateway.look_up_charges([bill_for(world, PAYS)])[0].finding is Finding.NO_ANSWER
+    assert gateway.look_up_charges([bill_for(world, PAYS)])[0].finding is Finding.UNCLEAR
 
 
 def test_a_decline_is_refused(gateway: StripePaymentGateway, world: httpx.Client) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from adapters.stripe.payments import StripePaymentGateway
 from domain.money import Money
-from domain.operations import Answer, Finding, Operation, Outcome
+from domain.operations import Finding, Operation, Outcome
 from tests.adapters.stripe.conftest import OpenGateway
 from tests.adapters.stripe.operations import charge, refund
 
@@ -195,7 +195,9 @@ def test_an_attempt_is_not_made_where_the_one_before_was_paid_after_all(
     """Whatever we believed."""
     reference = paid(gateway, charge(customer_id))
     (answered,) = gateway.charge_each([charge(customer_id, attempt=2, replaces=reference)])
-    assert answered == Answer(Outcome.FLAGGED, f"an earlier attempt was paid after all: {reference}")
+    assert answered.outcome is Outcome.FLAGGED
+    assert answered.reason.startswith(f"an earlier attempt was paid after all: {reference}")
+    assert answered.result["reference"] == reference
     assert len(ledger(world, customer_id)) == 1
 
 
