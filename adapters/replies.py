@@ -52,9 +52,9 @@ class NoReply(Exception):
         self.was_sent = was_sent
 
 
-def account_of(base_url: str, secret: str) -> str:
-    """Whom we are at a provider, without the secret. Shape: 12 hex digits."""
-    return hashlib.sha256(f"{base_url} {secret}".encode()).hexdigest()[:12]
+def account_of(secret: str) -> str:
+    """Whom we are at a provider, without the secret; where it is reached may change. Shape: 12 hex digits."""
+    return hashlib.sha256(secret.encode(errors="surrogateescape")).hexdigest()[:12]
 
 
 def one_line(text: str, secret: str) -> str:

@@ -42,7 +42,7 @@ class HttpShippingGateway:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._token = token
-        self.account = account_of(base_url or "", token)
+        self.account = account_of(token)
         self._calls = HttpCalls(
             base_url,
             deadline_seconds=deadline_seconds,

@@ -36,7 +36,7 @@ class StripePaymentGateway:
     ) -> None:
         self._api_key = api_key
         self._now = now
-        self.account = account_of(base_url or "", api_key)
+        self.account = account_of(api_key)
         self._clock_ahead = clock_ahead
         self._calls = StripeCalls(
             base_url,
