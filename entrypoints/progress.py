@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 
 @contextmanager
@@ -16,6 +17,7 @@ def progress(label: str, total: int | None) -> Iterator["Advance"]:
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
+        _Rate(),
         TimeRemainingColumn(),
         console=Console(stderr=True),
         disable=not sys.stderr.isatty(),
@@ -23,6 +25,13 @@ def progress(label: str, total: int | None) -> Iterator["Advance"]:
     )
     with bar:
         yield Advance(bar, bar.add_task(label, total=total))
+
+
+class _Rate(ProgressColumn):
+    """How many are done per second."""
+
+    def render(self, task: Task) -> Text:
+        return Text("" if task.speed is None else f"{task.speed:,.0f}/s")
 
 
 class Advance:

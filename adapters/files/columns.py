@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from domain.errors import Malformed
 
-# 19 digits hold every 64-bit number. No sign, space, point, exponent, or digits of other scripts: all of them are
+# 19 digits hold every 64-bit number. No space, point, exponent, or digits of other scripts: all of them are
 # read by `int` or `float`, and each would let 1e3 or １２ pass for what it may not have meant.
 _WHOLE_NUMBER: Final = re.compile(r"[0-9]{1,19}")
 _SIGNED_NUMBER: Final = re.compile(r"-?[0-9]{1,19}")
@@ -58,12 +58,10 @@ class Columns:
             column = next(name for name, cell in zip(header, cells, strict=True) if "\0" in cell)
             raise Malformed(column, "has a forbidden character U+0000")
         row: dict[str, Any] = {name: cell for name, cell in zip(header, cells, strict=True) if cell}
-        for name in self.whole_numbers:
-            if name in row:
-                row[name] = _whole_number(name, row[name])
-        for name in self.signed_numbers:
-            if name in row:
-                row[name] = _signed_number(name, row[name])
+        for names, pattern in ((self.whole_numbers, _WHOLE_NUMBER), (self.signed_numbers, _SIGNED_NUMBER)):
+            for name in names:
+                if name in row:
+                    row[name] = _whole_number(name, row[name], pattern)
         self._check_required(row)
         return self.shape(row)
 
@@ -82,13 +80,7 @@ def _printable(name: str) -> str:
     return reprlib.repr(name)[1:-1]
 
 
-def _whole_number(column: str, cell: str) -> int:
-    if not _WHOLE_NUMBER.fullmatch(cell):
-        raise Malformed(column, f"must be a whole number of at most 19 plain digits, not {reprlib.repr(cell)}")
-    return int(cell)
-
-
-def _signed_number(column: str, cell: str) -> int:
-    if not _SIGNED_NUMBER.fullmatch(cell):
+def _whole_number(column: str, cell: str, pattern: re.Pattern[str]) -> int:
+    if not pattern.fullmatch(cell):
         raise Malformed(column, f"must be a whole number of at most 19 plain digits, not {reprlib.repr(cell)}")
     return int(cell)

@@ -62,13 +62,28 @@ def _rewindable(stream: BinaryIO) -> Iterator[BinaryIO]:
         yield cast(BinaryIO, spool)
 
 
-def checked(records: Iterator[Record], columns: Columns) -> Iterator[Record]:
-    """The records, each only if it tells all that is required, and nothing that we would drop unread."""
-    for record in records:
-        try:
-            if not isinstance(record.members, Malformed):
-                columns.check_members(record.members)
-        except Malformed as wrong:
-            yield Record(record.line, wrong)
-        else:
-            yield record
+@dataclass(frozen=True, slots=True)
+class MembersFile:
+    """Files of one kind whose records tell members: the columns of CSV, or the same as NDJSON."""
+
+    columns: Columns
+
+    def __call__(
+        self,
+        stream: BinaryIO,
+        *,
+        format: Format = "auto",  # noqa: A002
+        encoding: str | None = None,
+    ) -> Iterator[Record]:
+        """The records, each only if it tells all that is required, and nothing that we would drop unread.
+
+        Raises: Malformed, before the first record, when the file cannot be read as a whole.
+        """
+        for record in read_records(stream, format=format, encoding=encoding, columns=self.columns):
+            try:
+                if not isinstance(record.members, Malformed):
+                    self.columns.check_members(record.members)
+            except Malformed as wrong:
+                yield Record(record.line, wrong)
+            else:
+                yield record
