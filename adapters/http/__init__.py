@@ -1,1 +1,1 @@
-"""Machines of others, spoken to over HTTP. May import `application`, `domain`, httpx and anyio, no other adapter."""
+"""Machines of others, spoken to over HTTP. May import `application`, `domain`, `adapters.calls`, httpx and anyio; no other room."""

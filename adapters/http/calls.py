@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 import anyio
 import httpx
 
-from adapters.conversations import Conversations
-from adapters.deadline import Deadline
-from adapters.loop_thread import KEEP_ALIVE_SECONDS
-from adapters.replies import MAX_BODY_BYTES, NoReply, Reply
-from adapters.retry_after import retry_after_seconds
+from adapters.calls.conversations import Conversations
+from adapters.calls.deadline import Deadline
+from adapters.calls.loop_thread import KEEP_ALIVE_SECONDS
+from adapters.calls.replies import MAX_BODY_BYTES, NoReply, Reply
+from adapters.calls.retry_after import retry_after_seconds
 
 Item = TypeVar("Item")
 Said = TypeVar("Said")

@@ -7,6 +7,7 @@ from http import HTTPStatus
 from typing import TypeVar
 from urllib.parse import quote
 
+from adapters.calls.replies import NoReply, Reply, account_of, one_line
 from adapters.http.calls import Call, HttpCalls, Line
 from adapters.http.shipping_answers import (
     CANCELLED,
@@ -19,7 +20,6 @@ from adapters.http.shipping_answers import (
     parcels_in,
     taken_on,
 )
-from adapters.replies import NoReply, Reply, account_of, one_line
 from domain.operations import Answer, Finding, LookUp, Operation, Outcome
 
 Said = TypeVar("Said", Answer, LookUp)

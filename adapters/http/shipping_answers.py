@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
-from adapters.replies import Reply
+from adapters.calls.replies import Reply
 from domain.operations import Answer, Outcome
 
 IN_PROGRESS: Final = "in_progress"

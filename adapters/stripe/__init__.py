@@ -1,1 +1,1 @@
-"""The payment provider. May import `application`, `domain`, stripe, aiohttp and anyio, no other adapter."""
+"""The payment provider. May import `application`, `domain`, `adapters.calls`, stripe, aiohttp and anyio; no other room."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final, TypeVar
 
-from adapters.replies import NoReply, Reply
+from adapters.calls.replies import NoReply, Reply
 from domain.operations import Answer, Finding, LookUp, Outcome
 
 Read = TypeVar("Read")

@@ -9,10 +9,10 @@ import aiohttp
 import anyio
 import stripe
 
-from adapters.conversations import Conversations
-from adapters.deadline import Deadline
-from adapters.replies import NoReply, Reply
-from adapters.retry_after import retry_after_seconds
+from adapters.calls.conversations import Conversations
+from adapters.calls.deadline import Deadline
+from adapters.calls.replies import NoReply, Reply
+from adapters.calls.retry_after import retry_after_seconds
 from adapters.stripe.answers import page_of
 from adapters.stripe.transport import UNDER_WAY, AnsweredWhole, OneSendTransport, Passage
 

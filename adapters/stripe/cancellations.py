@@ -3,7 +3,7 @@
 from http import HTTPStatus
 from typing import Final
 
-from adapters.replies import NoReply
+from adapters.calls.replies import NoReply
 from adapters.stripe.answers import NotBelieved, ProvidersIntent, complaint_in, intent_in, intent_of, sorted_no
 from adapters.stripe.calls import Line
 from domain.operations import Answer, Outcome

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from stripe.params import PaymentIntentListParams
 
-from adapters.replies import NoReply
+from adapters.calls.replies import NoReply
 from adapters.stripe.answers import NotBelieved, ProvidersIntent, intent_in, not_looked_up
 from adapters.stripe.calls import Line, Request, read_list
 from adapters.stripe.cancellations import SUCCEEDED, retrieved

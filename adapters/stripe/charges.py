@@ -5,7 +5,7 @@ from typing import Final, cast
 
 from stripe.params import PaymentIntentCreateParams
 
-from adapters.replies import NoReply, Reply
+from adapters.calls.replies import NoReply, Reply
 from adapters.stripe.amounts import asked
 from adapters.stripe.answers import (
     STORED,

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
-from adapters.replies import account_of, one_line
+from adapters.calls.replies import account_of, one_line
 from adapters.stripe.calls import Line, StripeCalls
 from adapters.stripe.charge_look_ups import groups_to_look_up, look_up
 from adapters.stripe.charges import charge

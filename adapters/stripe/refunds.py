@@ -6,7 +6,7 @@ from typing import Any
 
 from stripe.params import RefundListParams
 
-from adapters.replies import NoReply, Reply
+from adapters.calls.replies import NoReply, Reply
 from adapters.stripe.amounts import asked
 from adapters.stripe.answers import (
     NotBelieved,

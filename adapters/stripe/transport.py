@@ -9,9 +9,9 @@ from typing import Any, Final
 import aiohttp
 import stripe
 
-from adapters.deadline import Deadline
-from adapters.loop_thread import KEEP_ALIVE_SECONDS
-from adapters.replies import NoReply, Reply
+from adapters.calls.deadline import Deadline
+from adapters.calls.loop_thread import KEEP_ALIVE_SECONDS
+from adapters.calls.replies import NoReply, Reply
 
 MAX_BODY_BYTES: Final = 8 << 20  # a page of a hundred charges, each with as much metadata as may be, has some 4 MB
 

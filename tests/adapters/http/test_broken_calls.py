@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from adapters.replies import MAX_BODY_BYTES
+from adapters.calls.replies import MAX_BODY_BYTES
 from domain.operations import Answer, Outcome
 from tests.adapters.http.conftest import TOKEN, OpenGateway
 from tests.adapters.http.parcels import booked, parcel

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.retry_after import retry_after_seconds
+from adapters.calls.retry_after import retry_after_seconds
 
 NOW = datetime(2026, 10, 21, 7, 27, tzinfo=UTC)
 MAX_SECONDS = 600.0

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adapters.calls.replies import Reply
 from adapters.http.shipping_answers import CarriersParcel, called_back, taken_on
-from adapters.replies import Reply
 from domain.canonical import canonical_json
 from domain.operations import Answer, Outcome
 from tests.adapters.http.conftest import MAX_RETRY_AFTER_SECONDS, TOKEN, OpenGateway

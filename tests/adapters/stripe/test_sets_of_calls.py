@@ -10,7 +10,7 @@ import time
 import warnings
 from collections import Counter
 
-from adapters.loop_thread import KEEP_ALIVE_SECONDS
+from adapters.calls.loop_thread import KEEP_ALIVE_SECONDS
 from domain.operations import Answer, Finding, Operation, Outcome
 from tests.adapters.http.scripted_server import ScriptedServer, answer_json, drip, late, reply, silence
 from tests.adapters.stripe.conftest import ROOT, OpenGateway

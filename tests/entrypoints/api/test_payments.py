@@ -71,6 +71,7 @@ def test_what_concerns_nothing_of_ours_is_taken_and_forgotten(hook: httpx.Client
         signature(PAID).replace("v1=", "v0="),
         "t=９,v1=１",
     ],
+    ids=["none", "empty", "nonsense", "blank", "time", "wrong", "another's", "of another body", "old scheme", "wide"],
 )
 def test_who_is_not_the_provider_is_not_believed(hook: httpx.Client, header: str | None) -> None:
     """400, and it says that it is the signature."""

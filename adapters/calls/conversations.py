@@ -10,8 +10,8 @@ from typing import Any, Generic, TypeVar
 
 import anyio
 
-from adapters.deadline import Deadline
-from adapters.loop_thread import LoopThread
+from adapters.calls.deadline import Deadline
+from adapters.calls.loop_thread import LoopThread
 
 Client = TypeVar("Client")
 Item = TypeVar("Item")
