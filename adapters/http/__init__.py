@@ -1,1 +1,1 @@
-"""Machines of others, spoken to over HTTP. May import `application`, `domain`, `adapters.calls`, httpx and anyio; no other room."""
+"""Machines of others over HTTP. May import `application`, `domain`, `adapters.calls`, httpx, anyio; no other room."""

@@ -1,1 +1,1 @@
-"""The payment provider. May import `application`, `domain`, `adapters.calls`, stripe, aiohttp and anyio; no other room."""
+"""The payment provider. May import `application`, `domain`, `adapters.calls`, stripe, aiohttp, anyio; no other room."""
