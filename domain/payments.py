@@ -77,6 +77,17 @@ def further(one: RefundState, other: RefundState) -> RefundState:
     return max(one, other, key=_FURTHER.index)
 
 
+def answered(state: State | None, status: str | None) -> RefundState:
+    """How far a refund has come by the provider's answers alone: the state of asking for it, and what it said last."""
+    match state:
+        case State.COMPLETED:
+            return RefundState.SUCCEEDED
+        case State.REFUSED:
+            return RefundState.FAILED
+        case _:
+            return RefundState.PENDING if status == PENDING else RefundState.REQUESTED
+
+
 @dataclass(frozen=True, slots=True)
 class Charge:
     """The charge of a bill as it stands: what can be given back. `reference` is the provider's id of it."""
@@ -209,6 +220,10 @@ class RefundBook(Protocol):
 
     def of_charge(self, customer_id: str, month: str) -> Sequence[Refund]:
         """Every refund of a bill's charge, the oldest first."""
+        ...
+
+    def of_customer(self, customer_id: str) -> Sequence[Refund]:
+        """Every refund of a customer, the oldest first."""
         ...
 
     def add(self, refund: Refund) -> bool:

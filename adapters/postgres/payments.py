@@ -9,7 +9,7 @@ from adapters.postgres.operations.book import operation_of
 from adapters.postgres.operations.statements import OF_OPERATION
 from domain.money import Money
 from domain.operations import State
-from domain.payments import PENDING, Charge, Refund, RefundState, further
+from domain.payments import Charge, Refund, RefundState, answered, further
 
 _CHARGE: Final = f"""
     SELECT bill.customer_id, bill.month, bill.total, bill.currency, {OF_OPERATION}
@@ -32,6 +32,7 @@ _REFUND: Final = """
 _GET: Final = text(f"{_REFUND} WHERE refund.refund_id = :refund_id")
 _BY_KEY: Final = text(f"{_REFUND} WHERE refund.key = :key")
 _OF_CHARGE: Final = text(f"{_REFUND} WHERE refund.customer_id = :customer_id AND refund.month = :month ORDER BY seq")
+_OF_CUSTOMER: Final = text(f"{_REFUND} WHERE refund.customer_id = :customer_id ORDER BY seq")
 _ADD: Final = text(
     """
     INSERT INTO refunds (refund_id, key, customer_id, month, amount, currency, origin, void, state, reference)
@@ -70,6 +71,10 @@ class PostgresRefundBook:
         rows = self._connection.execute(_OF_CHARGE, {"customer_id": customer_id, "month": month})
         return [refund for row in rows if (refund := _refund(row)) is not None]
 
+    def of_customer(self, customer_id: str) -> Sequence[Refund]:
+        rows = self._connection.execute(_OF_CUSTOMER, {"customer_id": customer_id})
+        return [refund for row in rows if (refund := _refund(row)) is not None]
+
     def add(self, refund: Refund) -> bool:
         stored = {
             "refund_id": refund.refund_id,
@@ -100,15 +105,6 @@ def _charge(row: Row[Any] | None) -> Charge | None:
 def _refund(row: Row[Any] | None) -> Refund | None:
     if row is None:
         return None
-    state = further(RefundState(row.heard), _answered(row.state, row.status))
+    state = further(RefundState(row.heard), answered(row.state and State(row.state), row.status))
     money = Money(row.amount, row.currency)
     return Refund(row.refund_id, row.customer_id, row.month, money, state, row.reference, row.origin, row.void)
-
-
-def _answered(state: str | None, status: str | None) -> RefundState:
-    """What the provider's answers say so far; nothing where nobody asked it."""
-    if state == State.COMPLETED:
-        return RefundState.SUCCEEDED
-    if state == State.REFUSED:
-        return RefundState.FAILED
-    return RefundState.PENDING if status == PENDING else RefundState.REQUESTED

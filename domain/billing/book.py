@@ -1,15 +1,23 @@
 """The books of billing: what is billed, and the bills."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, tzinfo
-from typing import Any, Protocol
+from typing import Any, Final, Protocol, Self
 
-from domain.billing.bills import Account, Bill
+from domain.billing.bills import Account, Bill, Settlement
 from domain.billing.plans import Item, Subscription
 from domain.calendar import Month
 from domain.money import Rounding
-from domain.operations import Operation
+from domain.operations import Operation, State
+
+_BECAME: Final[Mapping[State | None, str]] = {
+    State.COMPLETED: "charged",
+    State.REFUSED: "declined",
+    State.NEEDS_CONFIRMATION: "needs_confirmation",
+    State.PARKED: "parked",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +59,42 @@ class MonthTally:
     nothing: int = 0
     carried: int = 0
     totals: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, kinds: Iterable["KindOfBill"]) -> Self:
+        """The tally of bills that are counted by kind."""
+        counts: Counter[str] = Counter()
+        totals: Counter[str] = Counter()
+        for kind in kinds:
+            counts["bills"] += kind.bills
+            counts[kind.became] += kind.bills
+            if kind.settlement is Settlement.CHARGE:
+                totals[kind.currency] += kind.total
+        return cls(**counts, totals=dict(sorted(totals.items())))
+
+
+@dataclass(frozen=True, slots=True)
+class KindOfBill:
+    """Bills of a month that are alike, counted. `state` is that of their newest charges, `stopped` of cancelled ones.
+
+    Units: `total` of all of them, minor units.
+    """
+
+    settlement: Settlement
+    state: State | None
+    stopped: bool
+    currency: str
+    bills: int
+    total: int
+
+    @property
+    def became(self) -> str:
+        """The count of a `MonthTally` that they belong to."""
+        if self.settlement is not Settlement.CHARGE:
+            return str(self.settlement)
+        if self.stopped:
+            return "stopped"
+        return _BECAME.get(self.state, "open")
 
 
 class PlanBook(Protocol):

@@ -14,6 +14,7 @@ from domain.shipping import CANCEL, REQUEST
 from entrypoints.cli.billing import bill_row
 from entrypoints.cli.operations import summary
 from entrypoints.cli.output import AsJson, print_json, print_table
+from entrypoints.cli.payments import refund_row
 from entrypoints.container import Container, open_container
 from entrypoints.settings import read_settings
 
@@ -67,6 +68,7 @@ def customer(value: Value, as_json: AsJson = False) -> None:
             "bills": [bill_row(bill) for bill in billed.bills],
             "bill lines": [dict(line) for line in billed.lines],
             "taxes": [dict(tax) for tax in billed.taxes],
+            "refunds": [refund_row(refund) for refund in billed.refunds],
             "operations": operations,
             "events": _oldest_first(events),
         },

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from domain.errors import Malformed
-from domain.operations import Operation, State
+from domain.operations import State
 from domain.payments import Refund, RefundState
 from entrypoints.cli.output import FAILED, WAITING, AsJson, print_json, print_table
 from entrypoints.container import open_container
@@ -34,7 +34,7 @@ def request(
     asked = None if amount is None else _whole(amount)
     with open_container(read_settings(), broker=False) as container:
         report = container.send_refund().execute(refund, customer, month, asked, wait=not no_wait)
-    row = _row(report.refund, report.operation)
+    row = {**refund_row(report.refund), "reason": report.operation.reason}
     if as_json:
         print_json(row)
     else:
@@ -45,7 +45,8 @@ def request(
         raise typer.Exit(WAITING)
 
 
-def _row(refund: Refund, operation: Operation) -> dict[str, Any]:
+def refund_row(refund: Refund) -> dict[str, Any]:
+    """A refund as a line of a list."""
     return {
         "refund_id": refund.refund_id,
         "customer_id": refund.customer_id,
@@ -56,7 +57,6 @@ def _row(refund: Refund, operation: Operation) -> dict[str, Any]:
         "origin": refund.origin,
         "reference": refund.reference,
         "key": refund.key,
-        "reason": operation.reason,
     }
 
 

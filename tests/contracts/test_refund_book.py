@@ -7,7 +7,17 @@ import pytest
 from domain.money import Money
 from domain.operations import State, Step
 from domain.payments import ADOPTED, Refund, RefundState
-from tests.contracts.billing import OCTOBER, end_operation, end_refund, have, issue_all, item, paid, subscription
+from tests.contracts.billing import (
+    OCTOBER,
+    SEPTEMBER,
+    end_operation,
+    end_refund,
+    have,
+    issue_all,
+    item,
+    paid,
+    subscription,
+)
 from tests.contracts.stores import Books, Store
 
 REFUND = Refund("R1", "c-1", "2026-09", Money(1000, "JPY"))
@@ -147,3 +157,12 @@ def test_hearing_changes_nothing_else(store: Store) -> None:
     hear(store, RefundState.SUCCEEDED, refund=replace(REFUND, money=Money(9, "USD"), customer_id="c-9", void=True))
     assert get(store) == replace(REFUND, state=RefundState.SUCCEEDED, reference="re_1")
     assert (get(store, "R2"), get(store, BY_HAND.refund_id)) == (replace(REFUND, refund_id="R2"), BY_HAND)
+
+
+def test_a_customers_refunds_are_those_of_all_their_months(store: Store) -> None:
+    """The oldest first; nobody else's."""
+    for month in (SEPTEMBER, OCTOBER):
+        store.run(lambda books: books.refunds.add(Refund(f"R-{month}", "c-1", str(month), Money(100, "JPY"))))  # noqa: B023
+    store.run(lambda books: books.refunds.add(Refund("R-other", "c-2", str(SEPTEMBER), Money(100, "JPY"))))
+    found = store.run(lambda books: books.refunds.of_customer("c-1"))
+    assert [(one.refund_id, one.month) for one in found] == [("R-2026-09", "2026-09"), ("R-2026-10", "2026-10")]

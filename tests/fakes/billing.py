@@ -8,7 +8,7 @@ from typing import Any
 
 from application.transactions import Clock
 from domain.billing.bills import Account, Bill, Carried, Line, LineKind, Settlement, bill_number
-from domain.billing.book import MonthTally, StoredBill, Terms
+from domain.billing.book import KindOfBill, MonthTally, StoredBill, Terms
 from domain.billing.plans import Tax
 from domain.calendar import Month, business_date
 from domain.customers import Customer
@@ -159,25 +159,17 @@ class InMemoryBillBook:
         self.issued[customer_id, month] = replace(issued, attempt=attempt, charge_key=charge_key)
 
     def tally(self, month: Month) -> MonthTally:
-        bills = self._of(month)
-        totals: Counter[str] = Counter()
-        states: Counter[State] = Counter()
-        for one in bills:
-            if (charge := self._charge(one)) is not None:
-                totals[one.bill.total.currency] += one.bill.total.amount
-                states[charge.state] += 1
-        stopped = sum(_is_stopped(charge) for one in bills if (charge := self._charge(one)) is not None)
-        return MonthTally(
-            bills=len(bills),
-            charged=states[State.COMPLETED],
-            declined=states[State.REFUSED] - stopped,
-            needs_confirmation=states[State.NEEDS_CONFIRMATION],
-            parked=states[State.PARKED],
-            open=states[State.READY] + states[State.PROCESSING],
-            stopped=stopped,
-            nothing=sum(one.bill.settlement is Settlement.NOTHING for one in bills),
-            carried=sum(one.bill.settlement is Settlement.CARRIED for one in bills),
-            totals=totals,
+        return MonthTally.of(self._kind(one) for one in self._of(month))
+
+    def _kind(self, one: IssuedBill) -> KindOfBill:
+        charge, total = self._charge(one), one.bill.total
+        return KindOfBill(
+            one.bill.settlement,
+            None if charge is None else charge.state,
+            charge is not None and _is_stopped(charge),
+            total.currency,
+            1,
+            total.amount,
         )
 
     def totals(self, month: Month, *, after: str, limit: int) -> Sequence[tuple[str, int, str]]:

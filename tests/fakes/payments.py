@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from domain.calendar import Month
 from domain.money import Money
-from domain.operations import Answer, Finding, LookUp, Operation, Outcome, State
-from domain.payments import Charge, Refund, RefundState, further
+from domain.operations import Answer, Finding, LookUp, Operation, Outcome
+from domain.payments import Charge, Refund, answered, further
 from tests.fakes.billing import InMemoryBillBook
 from tests.fakes.gateways import ScriptedGateway
 from tests.fakes.operations import InMemoryOperationBook
@@ -174,6 +174,9 @@ class InMemoryRefundBook:
         asked = [one for one in self.refunds.values() if (one.customer_id, one.month) == (customer_id, month)]
         return [self._as_it_stands(one) for one in asked]
 
+    def of_customer(self, customer_id: str) -> Sequence[Refund]:
+        return [self._as_it_stands(one) for one in self.refunds.values() if one.customer_id == customer_id]
+
     def add(self, refund: Refund) -> bool:
         if refund.refund_id in self.refunds or self._is_taken(refund):
             return False
@@ -200,10 +203,8 @@ class InMemoryRefundBook:
         if operation is None:
             return heard
         reference = heard.reference or operation.result.get("reference")
-        return replace(heard, state=further(heard.state, _answered(operation)), reference=reference)
-
-
-def _answered(operation: Operation) -> RefundState:
-    if operation.state.is_final:
-        return RefundState.SUCCEEDED if operation.state is State.COMPLETED else RefundState.FAILED
-    return RefundState.PENDING if operation.result.get("status") == "pending" else RefundState.REQUESTED
+        return replace(
+            heard,
+            state=further(heard.state, answered(operation.state, operation.result.get("status"))),
+            reference=reference,
+        )

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from datetime import tzinfo
 from functools import lru_cache
 from itertools import chain
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import Connection, Row
 
@@ -14,7 +14,7 @@ from adapters.postgres.billing import statements as sql
 from adapters.postgres.billing.plans import item_of, subscription_of
 from adapters.postgres.operations.book import operation_of
 from domain.billing.bills import Account, Bill, Carried, LineKind, Settlement, bill_number
-from domain.billing.book import MonthTally, StoredBill, Terms
+from domain.billing.book import KindOfBill, MonthTally, StoredBill, Terms
 from domain.billing.periods import Days
 from domain.billing.taxes import RateTotal
 from domain.calendar import Month, business_date
@@ -24,13 +24,6 @@ from domain.keys import billing_key
 from domain.money import Rounding
 from domain.operations import State
 from domain.payments import CANCELED
-
-_COUNTED: Final = {
-    State.COMPLETED: "charged",
-    State.REFUSED: "declined",
-    State.NEEDS_CONFIRMATION: "needs_confirmation",
-    State.PARKED: "parked",
-}
 
 
 class PostgresBillBook:
@@ -156,17 +149,18 @@ class PostgresBillBook:
         self._connection.execute(sql.NOTE_ATTEMPT, noted)
 
     def tally(self, month: Month) -> MonthTally:
-        counts: dict[str, int] = defaultdict(int)
-        totals: dict[str, int] = defaultdict(int)
-        for row in self._connection.execute(sql.TALLY, {"month": str(month), "canceled": CANCELED}):
-            counts["bills"] += row.bills
-            if row.settlement == Settlement.CHARGE:
-                stopped = row.state == State.REFUSED and row.canceled
-                counts["stopped" if stopped else _COUNTED.get(row.state, "open")] += row.bills
-                totals[row.currency] += int(row.total)
-            else:
-                counts[row.settlement] += row.bills
-        return MonthTally(**counts, totals=dict(sorted(totals.items())))
+        rows = self._connection.execute(sql.TALLY, {"month": str(month), "canceled": CANCELED})
+        return MonthTally.of(
+            KindOfBill(
+                Settlement(row.settlement),
+                row.state and State(row.state),
+                row.stopped,
+                row.currency,
+                row.bills,
+                int(row.total),
+            )
+            for row in rows
+        )
 
     def totals(self, month: Month, *, after: str, limit: int) -> Sequence[tuple[str, int, str]]:
         rows = self._connection.execute(sql.TOTALS, {"month": str(month), "after": after, "limit": limit})

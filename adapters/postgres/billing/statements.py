@@ -171,7 +171,8 @@ NOTE_ATTEMPT: Final = text(
 )
 TALLY: Final = text(
     """
-    SELECT bill.settlement, operation.state, coalesce(operation.result ->> 'status' = :canceled, false) AS canceled,
+    SELECT bill.settlement, operation.state,
+           coalesce(operation.state = 'refused' AND operation.result ->> 'status' = :canceled, false) AS stopped,
            bill.currency, count(*) AS bills, sum(bill.total) AS total
     FROM bills AS bill LEFT JOIN operations AS operation ON operation.key = bill.charge_key
     WHERE bill.month = :month GROUP BY 1, 2, 3, 4
