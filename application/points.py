@@ -1,16 +1,16 @@
 """Points by hand, and points to look at: the same book that order events write."""
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import Protocol
 
 from application.transactions import Clock, Transactions
-from domain.calendar import last_valid_date
+from domain.calendar import business_date, last_valid_date
 from domain.customers import CustomerBook
-from domain.errors import Refused
+from domain.errors import Malformed, Refused
 from domain.keys import grant_reason, identifier
 from domain.orders.rules import Order, OrderBook, OrderStatus, PointRules
-from domain.points import PointAccount, PointEntry, PointGrant, PointLedger, whole_points
+from domain.points import PointAccount, PointEntry, PointGrant, PointLedger, PointRedemption, whole_points
 
 
 class PointBooks(Protocol):
@@ -65,6 +65,45 @@ def _grant_once(books: PointBooks, grant: PointGrant) -> bool:
         books.orders.save([replace(order, grant_reason=grant.reason)])
     books.customers.ensure([grant.customer_id])
     return books.ledger.grant_once(grant)
+
+
+class RedeemPoints:
+    """Spends a customer's points, once per redemption, whoever asks and how often."""
+
+    def __init__(self, transactions: Transactions[PointBooks], rules: PointRules, clock: Clock) -> None:
+        self._transactions = transactions
+        self._rules = rules
+        self._clock = clock
+
+    def execute(self, *, redemption_id: object, customer_id: object, points: object, order_id: object = None) -> bool:
+        """Key: the redemption's id. What is refused stores nothing, and its id stays free.
+
+        Returns: true when this call spent them, false when they were spent before.
+        Raises: Malformed naming a field; Conflict for an id known with other content; Refused where the balance is
+        less, or the order is cancelled.
+        """
+        redemption = PointRedemption(
+            identifier("redemption_id", redemption_id),
+            identifier("customer_id", customer_id),
+            whole_points("points", points),
+            None if order_id is None else identifier("order_id", order_id),
+        )
+        if redemption.points == 0:
+            raise Malformed("points", "must be 1 or more")
+        today = business_date(self._clock.now(), self._rules.zone)
+        return self._transactions.run(lambda books: _redeem_once(books, redemption, today))
+
+
+def _redeem_once(books: PointBooks, redemption: PointRedemption, today: date) -> bool:
+    if redemption.order_id is not None:
+        order = books.orders.lock([redemption.order_id]).get(redemption.order_id)
+        if order is None:
+            # Stored first, so that a cancel on its way meets it.
+            books.orders.add([Order(redemption.order_id, customer_id=redemption.customer_id)])
+        elif order.status is OrderStatus.CANCELLED:
+            raise Refused(f"order {redemption.order_id} is cancelled; nothing can be spent on it", field="order_id")
+    books.ledger.expire_due([redemption.customer_id], today)
+    return books.ledger.redeem_once(redemption)
 
 
 class ReadPoints:

@@ -7,14 +7,14 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Final, Protocol
 
-from domain.errors import Conflict, Malformed
+from domain.errors import Conflict, Malformed, Refused
 from domain.money import Money
 
 MAX_POINTS: Final = 2**63 - 1  # what a 64-bit column holds; more is refused, never wrapped
 
 
 class EntryKind(StrEnum):
-    """Why a balance moved. Redeem, restore and expire are posted by their own use cases."""
+    """Why a balance moved."""
 
     GRANT = "grant"
     REDEEM = "redeem"
@@ -52,6 +52,23 @@ class PointReversal:
     order_id: str
     reason: str
     cause: str
+
+
+@dataclass(frozen=True, slots=True)
+class PointRedemption:
+    """Points that a customer spends, on an order or not. Key: redemption_id, the shop's own."""
+
+    redemption_id: str
+    customer_id: str
+    points: int
+    order_id: str | None = None
+
+    def check_same(self, first: "PointRedemption") -> None:
+        """Raises: Conflict when what was redeemed first under this id differs from this."""
+        if self != first:
+            on = "" if first.order_id is None else f" on order {first.order_id}"
+            told = f"{first.points} points of customer {first.customer_id}{on}"
+            raise Conflict(f"redemption {first.redemption_id} is known with other content: {told}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +144,17 @@ class PointLedger(Protocol):
         """
         ...
 
+    def expire_due(self, customer_ids: Sequence[str], today: date) -> int:
+        """Takes out what could be spent until yesterday, an entry per lot. Returns: how many points that was."""
+        ...
+
+    def redeem_once(self, redemption: PointRedemption) -> bool:
+        """Spends if not yet spent, from the lot that ends first; true only for the call that did it.
+
+        Raises: Conflict for a redemption known with other content, Refused where the balance is less.
+        """
+        ...
+
     def account(self, customer_id: str) -> PointAccount | None:
         """The customer's balance with open lots, the first to be spent first; nothing for an unknown customer."""
         ...
@@ -153,9 +181,26 @@ def take(reversal_points: int, own: PointLot, others: Sequence[PointLot]) -> dic
 
     Returns: points to take per lot, by (order_id, reason); lots that give nothing are missing.
     """
+    rest = (other for other in others if (other.order_id, other.reason) != (own.order_id, own.reason))
+    return _spread(reversal_points, (own, *rest))
+
+
+def spend(redemption: PointRedemption, balance: int, lots: Sequence[PointLot]) -> dict[tuple[str, str], int]:
+    """How a redemption is spread over the open lots, which come in the order in which they end.
+
+    Returns: points to take per lot, by (order_id, reason). Raises: Refused where the balance is less.
+    """
+    if balance < redemption.points:
+        has = f"has {balance}" if balance >= 0 else f"owes {-balance}"
+        reason = f"customer {redemption.customer_id} {has} points, too few to spend {redemption.points}"
+        raise Refused(reason, field="points")
+    return _spread(redemption.points, lots)
+
+
+def _spread(points: int, lots: Sequence[PointLot]) -> dict[tuple[str, str], int]:
     taken: dict[tuple[str, str], int] = {}
-    left = reversal_points
-    for lot in (own, *(other for other in others if (other.order_id, other.reason) != (own.order_id, own.reason))):
+    left = points
+    for lot in lots:
         portion = min(left, lot.remaining)
         if portion > 0:
             taken[lot.order_id, lot.reason] = portion

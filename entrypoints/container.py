@@ -42,7 +42,7 @@ from application.operations import (
 )
 from application.orders import BATCH_EVENTS, AcceptOrderEvents, ApplyOrderEvents, ReadOrders, RetryOrderEvent
 from application.payments import RequestRefund, SendRefund, TakeNotice
-from application.points import GrantOrderPoints, ReadPoints
+from application.points import GrantOrderPoints, ReadPoints, RedeemPoints
 from application.shipping import ReadShipments, RequestShipment
 from application.workers import TellOfWorkers, WorkOff
 from domain.operations import Policy
@@ -134,6 +134,7 @@ class Container(containers.DeclarativeContainer):
     read_orders = providers.Singleton(ReadOrders, transactions)
     update_customers = providers.Singleton(UpdateCustomers, transactions, clock)
     grant_order_points = providers.Singleton(GrantOrderPoints, transactions, point_rules, clock)
+    redeem_points = providers.Singleton(RedeemPoints, transactions, point_rules, clock)
     read_points = providers.Singleton(ReadPoints, transactions)
 
     shipping_gateway = providers.Singleton(

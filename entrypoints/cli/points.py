@@ -1,4 +1,4 @@
-"""`ikkai points`: what customers have, and granting by hand."""
+"""`ikkai points`: what customers have, granting by hand, and spending."""
 
 from dataclasses import asdict
 from typing import Annotated, Final
@@ -13,7 +13,7 @@ from entrypoints.container import open_container
 from entrypoints.documents import points_document
 from entrypoints.settings import read_settings
 
-commands: Final = typer.Typer(help="Points: what customers have, and granting by hand.")
+commands: Final = typer.Typer(help="Points: what customers have, granting by hand, and spending.")
 
 MAX_DIGITS: Final = 19  # of the largest number of points
 
@@ -68,6 +68,26 @@ def grant(
         print_json({"order_id": order, "customer_id": customer, "points": number, "granted": granted})
     else:
         print(f"granted {number} points" if granted else "already granted" if number else "nothing to grant")
+
+
+@commands.command()
+def redeem(
+    redemption: Annotated[str, typer.Option(help="The redemption's own id: asked for again, it is the same.")],
+    customer: Annotated[str, typer.Option(help="Whose points.")],
+    points: Annotated[str, typer.Option(help="How many.")],
+    order: Annotated[str | None, typer.Option(help="The order that they are spent on.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Spends points, once. Example: ikkai points redeem --redemption r-1 --customer c-42 --points 50 --order o-1002"""
+    number = _whole("points", points)
+    with open_container(read_settings(), broker=False) as container:
+        redeemed = container.redeem_points().execute(
+            redemption_id=redemption, customer_id=customer, points=number, order_id=order
+        )
+    if as_json:
+        print_json({"redemption_id": redemption, "customer_id": customer, "points": number, "redeemed": redeemed})
+    else:
+        print(f"redeemed {number} points" if redeemed else "already redeemed")
 
 
 def _whole(field: str, text: str) -> int:

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 from application.operations import DecideOperation, Performer, PerformOperations, ReconcileUnknowns, SweepLeases, Timing
 from application.orders import AcceptOrderEvents, ApplyOrderEvents
-from application.points import GrantOrderPoints, ReadPoints
+from application.points import GrantOrderPoints, ReadPoints, RedeemPoints
 from application.shipping import ReadShipments, RequestShipment, ShipmentCancelPerformer, ShipmentRequestPerformer
 from domain.customers import Customer
 from domain.errors import Refused
@@ -40,6 +40,7 @@ class Shop:
         self.accept = AcceptOrderEvents(self.transactions, self.clock)
         self.apply = ApplyOrderEvents(self.transactions, rules)
         self.grant = GrantOrderPoints(self.transactions, rules, self.clock)
+        self.redeem = RedeemPoints(self.transactions, rules, self.clock)
         self.points = ReadPoints(self.transactions)
         self.ask = RequestShipment(self.transactions)
         self.shipments = ReadShipments(self.transactions)

@@ -87,6 +87,30 @@ def test_granting_by_hand_is_once_and_never_silent(up: Up, order: Parcel) -> Non
     assert shown["balance"] == POINTS + 50
 
 
+def test_points_are_spent_once_and_never_below_zero(up: Up, order: Parcel) -> None:
+    """Done: 0; again: 0 and a no-op; other content, or more than there is: 1; no number: 2."""
+    customer = f"spender-{order.order_id}"
+    earned = ("points", "grant", "--order", f"spent-{order.order_id}", "--customer", customer, "--points", str(POINTS))
+    assert up.home.type(*earned).code == 0
+    what = ("points", "redeem", "--customer", customer)
+    for redemption, points, code in (
+        ("r-1", "30", 0),
+        ("r-1", "30", 0),
+        ("r-1", "31", 1),
+        ("r-2", str(POINTS), 1),
+        ("r-2", "0", 2),
+        ("r-2", "1e2", 2),
+        ("r-2", str(POINTS - 30), 0),
+    ):
+        redeemed = up.home.type(*what, "--redemption", f"{redemption}-{order.order_id}", "--points", points, "--json")
+        assert redeemed.code == code, (redemption, points, redeemed)
+        assert code == 0 or redeemed.document["error"]
+    shown = up.home.type("points", "show", customer, "--json").document
+    assert (shown["balance"], shown["lots"]) == (0, [])
+    kinds = [entry["kind"] for entry in up.home.type("points", "history", customer, "--json").document]
+    assert kinds == ["grant", "redeem", "redeem"]
+
+
 def test_parcels_and_operations_are_listed_and_shown(up: Up, order: Parcel) -> None:
     """The same parcel as people, as operators and as the carrier speak of it."""
     (row,) = up.world.ledger(order)

@@ -3,11 +3,22 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 
 from application.transactions import Clock
 from domain.errors import Refused
-from domain.points import MAX_POINTS, EntryKind, PointAccount, PointEntry, PointGrant, PointLot, PointReversal, take
+from domain.points import (
+    MAX_POINTS,
+    EntryKind,
+    PointAccount,
+    PointEntry,
+    PointGrant,
+    PointLot,
+    PointRedemption,
+    PointReversal,
+    spend,
+    take,
+)
 from tests.fakes.customers import InMemoryCustomerBook
 
 Fact = tuple[str, str]
@@ -32,6 +43,7 @@ class InMemoryPointLedger:
         self.lots: dict[Fact, PointLot] = {}
         self.owners: dict[Fact, str] = {}
         self.lines: list[Line] = []
+        self.redemptions: dict[str, PointRedemption] = {}
 
     def lock(self, grants: Sequence[PointGrant], reversals: Sequence[PointReversal]) -> None:
         """One unit at a time runs here anyway."""
@@ -104,18 +116,44 @@ class InMemoryPointLedger:
         return tuple(sorted(lots, key=lambda lot: (lot.expires_on, lot.granted_at, lot.order_id, lot.reason)))
 
     def lower(self, kind: EntryKind, customer_id: str, fact: Fact, points: int) -> None:
-        """Takes points out of a lot as redeeming or expiring will, which are no part of the port yet."""
+        """Takes points out of a lot behind the book's back, as redeeming or expiring would."""
         lot = self.lots[fact]
         expired = points if kind is EntryKind.EXPIRE else 0
         self.lots[fact] = replace(lot, remaining=lot.remaining - points, expired=lot.expired + expired)
         self._post(customer_id, kind, -points, fact)
 
-    def _post(self, customer_id: str, kind: EntryKind, points: int, fact: Fact, cause: str | None = None) -> None:
+    def _post(
+        self, customer_id: str, kind: EntryKind, points: int, fact: tuple[str | None, str], cause: str | None = None
+    ) -> None:
         """Adds one line and moves the balance by it."""
         balance = self.balances.get(customer_id, 0) + points
         entry = PointEntry(self._clock.now(), kind, points, balance, *fact)
         self.balances[customer_id] = balance
         self.lines.append(Line(customer_id, entry, cause))
+
+    def expire_due(self, customer_ids: Sequence[str], today: date) -> int:
+        lapsed = [
+            (fact, lot)
+            for fact, lot in self.lots.items()
+            if self.owners[fact] in customer_ids and lot.remaining > 0 and lot.expires_on < today
+        ]
+        for fact, lot in lapsed:
+            self.lots[fact] = replace(lot, remaining=0, expired=lot.expired + lot.remaining)
+            self._post(self.owners[fact], EntryKind.EXPIRE, -lot.remaining, fact, str(lot.expires_on))
+        return sum(lot.remaining for _, lot in lapsed)
+
+    def redeem_once(self, redemption: PointRedemption) -> bool:
+        known = self.redemptions.get(redemption.redemption_id)
+        if known is not None:
+            redemption.check_same(known)
+            return False
+        customer_id, cause = redemption.customer_id, redemption.redemption_id
+        taken = spend(redemption, self.balances.get(customer_id, 0), self._open_lots(customer_id))
+        for fact, portion in taken.items():
+            self.lots[fact] = replace(self.lots[fact], remaining=self.lots[fact].remaining - portion)
+        self.redemptions[cause] = redemption
+        self._post(customer_id, EntryKind.REDEEM, -redemption.points, (redemption.order_id, cause), cause)
+        return True
 
     def account(self, customer_id: str) -> PointAccount | None:
         if customer_id not in self._customers.customers:

@@ -74,3 +74,27 @@ Index(
     unique=True,
     postgresql_where=text("kind <> 'grant'"),
 )
+
+redemptions: Final = Table(
+    "redemptions",
+    metadata,
+    Column("redemption_id", Text, primary_key=True),
+    Column("customer_id", Text, nullable=False),
+    Column("points", BigInteger, nullable=False),
+    Column("order_id", Text),
+    Column("redeemed_at", MOMENT, nullable=False, server_default=NOW),
+    CheckConstraint("points > 0", name="points"),
+)
+Index("redemptions_order_idx", redemptions.c.order_id, postgresql_where=text("order_id IS NOT NULL"))
+
+# Which lots a redemption was spent from: what is given back returns to them.
+redemption_parts: Final = Table(
+    "redemption_parts",
+    metadata,
+    Column("redemption_id", Text),
+    Column("order_id", Text),
+    Column("reason", Text),
+    Column("points", BigInteger, nullable=False),
+    PrimaryKeyConstraint("redemption_id", "order_id", "reason"),
+    CheckConstraint("points > 0", name="points"),
+)

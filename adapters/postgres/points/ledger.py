@@ -2,108 +2,24 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Final, Self
+from datetime import date, datetime
+from typing import Any, Self
 
-from sqlalchemy import Connection, Row, text
+from sqlalchemy import Connection, Row
 
-from adapters.postgres.clock import CLOCK
-from domain.errors import Refused
-from domain.points import MAX_POINTS, EntryKind, PointAccount, PointEntry, PointGrant, PointLot, PointReversal, take
-
-_LOT_COLUMNS: Final = "order_id, reason, points, remaining, reversed, expired, expires_on, granted_at"
-
-# A balance row that is missing is made; all are locked in the order of their customers.
-_ENSURE_BALANCES: Final = text(
-    "INSERT INTO point_balances (customer_id) SELECT unnest(CAST(:customers AS text[])) ON CONFLICT DO NOTHING"
-)
-_LOCK_BALANCES: Final = text(
-    "SELECT customer_id, balance FROM point_balances WHERE customer_id = ANY(CAST(:customers AS text[]))"
-    " ORDER BY customer_id FOR UPDATE"
-)
-_INSERT_LOTS: Final = text(
-    f"""
-    WITH {CLOCK}
-    INSERT INTO point_lots (order_id, reason, customer_id, points, remaining, expires_on, granted_at)
-    SELECT order_id, reason, customer_id, points, points, expires_on, clock.now
-    FROM unnest(CAST(:orders AS text[]), CAST(:reasons AS text[]), CAST(:customers AS text[]),
-                CAST(:points AS bigint[]), CAST(:expiries AS date[]))
-         AS new (order_id, reason, customer_id, points, expires_on),
-         clock
-    ORDER BY order_id, reason
-    ON CONFLICT (order_id, reason) DO NOTHING
-    RETURNING order_id, reason
-    """
-)
-_INSERT_ENTRIES: Final = text(
-    f"""
-    WITH {CLOCK}
-    INSERT INTO point_entries (customer_id, kind, points, order_id, reason, cause, at)
-    SELECT customer_id, kind, points, order_id, reason, cause, clock.now
-    FROM unnest(CAST(:customers AS text[]), CAST(:kinds AS text[]), CAST(:points AS bigint[]),
-                CAST(:orders AS text[]), CAST(:reasons AS text[]), CAST(:causes AS text[])) WITH ORDINALITY
-         AS new (customer_id, kind, points, order_id, reason, cause, place),
-         clock
-    ORDER BY place
-    """
-)
-_ADD_TO_BALANCES: Final = text(
-    """
-    UPDATE point_balances SET balance = balance + change.points
-    FROM unnest(CAST(:customers AS text[]), CAST(:points AS bigint[])) AS change (customer_id, points)
-    WHERE point_balances.customer_id = change.customer_id
-    """
-)
-_TAKE_FROM_LOTS: Final = text(
-    """
-    UPDATE point_lots SET remaining = remaining - taken.points
-    FROM unnest(CAST(:orders AS text[]), CAST(:reasons AS text[]), CAST(:points AS bigint[]))
-         AS taken (order_id, reason, points)
-    WHERE point_lots.order_id = taken.order_id AND point_lots.reason = taken.reason
-    """
-)
-_MARK_REVERSED: Final = text(
-    "UPDATE point_lots SET reversed = reversed + :points WHERE order_id = :order_id AND reason = :reason"
-)
-_GRANTED: Final = text(
-    """
-    SELECT order_id, reason, customer_id, points, expires_on FROM point_lots
-    JOIN unnest(CAST(:orders AS text[]), CAST(:reasons AS text[])) AS asked (order_id, reason)
-      USING (order_id, reason)
-    """
-)
-_REVERSED_BEFORE: Final = text(
-    """
-    SELECT order_id, reason, cause FROM point_entries
-    JOIN unnest(CAST(:orders AS text[]), CAST(:reasons AS text[]), CAST(:causes AS text[]))
-         AS asked (order_id, reason, cause)
-      USING (order_id, reason, cause)
-    WHERE kind = 'reverse'
-    """
-)
-_LOT: Final = text(f"SELECT {_LOT_COLUMNS} FROM point_lots WHERE order_id = :order_id AND reason = :reason FOR UPDATE")
-_OPEN_LOTS: Final = text(
-    f"SELECT {_LOT_COLUMNS} FROM point_lots WHERE customer_id = :customer_id AND remaining > 0"
-    " ORDER BY expires_on, granted_at, order_id, reason"
-)
-# Balance and lots in one statement: in two, a reader could see debt beside lots that are already gone.
-_ACCOUNT: Final = text(
-    f"""
-    SELECT coalesce(balance, 0) AS balance, {_LOT_COLUMNS}
-    FROM customers
-    LEFT JOIN point_balances USING (customer_id)
-    LEFT JOIN point_lots ON point_lots.customer_id = customers.customer_id AND remaining > 0
-    WHERE customers.customer_id = :customer_id
-    ORDER BY expires_on, granted_at, order_id, reason
-    """
-)
-_HISTORY: Final = text(
-    """
-    SELECT at, kind, points, sum(points) OVER (ORDER BY entry_id) AS balance_after, order_id, reason
-    FROM point_entries
-    WHERE customer_id = :customer_id AND (CAST(:as_of AS timestamptz) IS NULL OR at <= :as_of)
-    ORDER BY entry_id
-    """
+from adapters.postgres.points import statements as sql
+from domain.errors import LostRace, Refused
+from domain.points import (
+    MAX_POINTS,
+    EntryKind,
+    PointAccount,
+    PointEntry,
+    PointGrant,
+    PointLot,
+    PointRedemption,
+    PointReversal,
+    spend,
+    take,
 )
 
 
@@ -125,7 +41,7 @@ class PostgresPointLedger:
             return []
         balances = self._lock_balances({grant.customer_id for grant in first.values()})
         # An INSERT's rowcount is -1 with this driver, and RETURNING lists only what was inserted: match by key.
-        inserted = {tuple(row) for row in self._connection.execute(_INSERT_LOTS, _columns(list(first.values())))}
+        inserted = {tuple(row) for row in self._connection.execute(sql.INSERT_LOTS, _columns(list(first.values())))}
         answers = []
         new = []
         for grant in grants:
@@ -142,7 +58,7 @@ class PostgresPointLedger:
 
     def granted(self, facts: Sequence[tuple[str, str]]) -> Sequence[PointGrant]:
         asked = {"orders": [order_id for order_id, _ in facts], "reasons": [reason for _, reason in facts]}
-        return [PointGrant(*row) for row in self._connection.execute(_GRANTED, asked)]
+        return [PointGrant(*row) for row in self._connection.execute(sql.GRANTED, asked)]
 
     def reverse_each_once(self, reversals: Sequence[PointReversal]) -> Sequence[int]:
         if not reversals:
@@ -154,7 +70,7 @@ class PostgresPointLedger:
             "reasons": [reversal.reason for reversal in reversals],
             "causes": [reversal.cause for reversal in reversals],
         }
-        done = {tuple(row) for row in self._connection.execute(_REVERSED_BEFORE, asked)}
+        done = {tuple(row) for row in self._connection.execute(sql.REVERSED_BEFORE, asked)}
         taken = []
         for reversal in reversals:
             owner = owners.get((reversal.order_id, reversal.reason))
@@ -163,15 +79,39 @@ class PostgresPointLedger:
             done.add(fact)
         return taken
 
+    def expire_due(self, customer_ids: Sequence[str], today: date) -> int:
+        balances = self._lock_balances(set(customer_ids))
+        due = {"customers": sorted(balances), "today": today}
+        lapsed = self._connection.execute(sql.EXPIRE_LOTS, due).all()
+        self._post(balances, [_Posting.of_lapse(row) for row in lapsed])
+        return sum(row.points for row in lapsed)
+
+    def redeem_once(self, redemption: PointRedemption) -> bool:
+        balances = self._lock_balances({redemption.customer_id})
+        asked = {"redemption_id": redemption.redemption_id}
+        known = self._connection.execute(sql.REDEMPTION, asked).one_or_none()
+        if known is not None:
+            redemption.check_same(PointRedemption(*known))
+            return False
+        taken = spend(redemption, balances[redemption.customer_id], self._open_lots(redemption.customer_id))
+        row = {**asked, "customer_id": redemption.customer_id, "points": redemption.points}
+        if self._connection.execute(sql.INSERT_REDEMPTION, {**row, "order_id": redemption.order_id}).first() is None:
+            raise LostRace("this redemption was made meanwhile, for another customer")
+        self._take(taken)
+        parts = {"orders": [one for one, _ in taken], "reasons": [one for _, one in taken]}
+        self._connection.execute(sql.INSERT_PARTS, {**asked, **parts, "points": list(taken.values())})
+        self._post(balances, [_Posting.of_redemption(redemption)])
+        return True
+
     def account(self, customer_id: str) -> PointAccount | None:
-        rows = self._connection.execute(_ACCOUNT, {"customer_id": customer_id}).all()
+        rows = self._connection.execute(sql.ACCOUNT, {"customer_id": customer_id}).all()
         if not rows:
             return None
         lots = tuple(PointLot(*row[1:]) for row in rows if row.order_id is not None)
         return PointAccount(customer_id, rows[0].balance, lots)
 
     def history(self, customer_id: str, *, as_of: datetime | None = None) -> Iterator[PointEntry]:
-        for row in self._connection.execute(_HISTORY, {"customer_id": customer_id, "as_of": as_of}):
+        for row in self._connection.execute(sql.HISTORY, {"customer_id": customer_id, "as_of": as_of}):
             yield PointEntry(row.at, EntryKind(row.kind), row.points, int(row.balance_after), row.order_id, row.reason)
 
     def _owners(self, reversals: Sequence[PointReversal]) -> dict[tuple[str, str], str]:
@@ -181,8 +121,8 @@ class PostgresPointLedger:
 
     def _lock_balances(self, customer_ids: set[str]) -> dict[str, int]:
         customers = {"customers": sorted(customer_ids)}
-        self._connection.execute(_ENSURE_BALANCES, customers)
-        return {row.customer_id: row.balance for row in self._connection.execute(_LOCK_BALANCES, customers)}
+        self._connection.execute(sql.ENSURE_BALANCES, customers)
+        return {row.customer_id: row.balance for row in self._connection.execute(sql.LOCK_BALANCES, customers)}
 
     def _post(self, balances: Mapping[str, int], postings: Sequence["_Posting"]) -> None:
         """Adds entries, and their sum per customer to the balances."""
@@ -195,7 +135,7 @@ class PostgresPointLedger:
             if abs(balances[customer_id] + change) > MAX_POINTS:
                 raise Refused(f"the balance of customer {customer_id} would exceed {MAX_POINTS}", field="points")
         self._connection.execute(
-            _INSERT_ENTRIES,
+            sql.INSERT_ENTRIES,
             {
                 "customers": [posting.customer_id for posting in postings],
                 "kinds": [str(posting.kind) for posting in postings],
@@ -205,7 +145,7 @@ class PostgresPointLedger:
                 "causes": [posting.cause for posting in postings],
             },
         )
-        self._connection.execute(_ADD_TO_BALANCES, {"customers": list(sums), "points": list(sums.values())})
+        self._connection.execute(sql.ADD_TO_BALANCES, {"customers": list(sums), "points": list(sums.values())})
 
     def _repay(self, grant: PointGrant, balance: int) -> int:
         """A credit repays debt before any of it can be spent. Returns: the balance after it."""
@@ -215,11 +155,11 @@ class PostgresPointLedger:
 
     def _reverse(self, reversal: PointReversal, owner: str, balances: dict[str, int]) -> int:
         fact = {"order_id": reversal.order_id, "reason": reversal.reason}
-        own = _lot(self._connection.execute(_LOT, fact).one())
+        own = _lot(self._connection.execute(sql.LOT, fact).one())
         if own.reversible == 0:
             return 0
         self._take(take(own.reversible, own, self._open_lots(owner)))
-        self._connection.execute(_MARK_REVERSED, {**fact, "points": own.reversible})
+        self._connection.execute(sql.MARK_REVERSED, {**fact, "points": own.reversible})
         self._post(balances, [_Posting.of_reversal(reversal, owner, own.reversible)])
         balances[owner] -= own.reversible
         return own.reversible
@@ -228,11 +168,11 @@ class PostgresPointLedger:
         if taken:
             orders, reasons = [order_id for order_id, _ in taken], [reason for _, reason in taken]
             self._connection.execute(
-                _TAKE_FROM_LOTS, {"orders": orders, "reasons": reasons, "points": list(taken.values())}
+                sql.TAKE_FROM_LOTS, {"orders": orders, "reasons": reasons, "points": list(taken.values())}
             )
 
     def _open_lots(self, customer_id: str) -> list[PointLot]:
-        return [_lot(row) for row in self._connection.execute(_OPEN_LOTS, {"customer_id": customer_id})]
+        return [_lot(row) for row in self._connection.execute(sql.OPEN_LOTS, {"customer_id": customer_id})]
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,9 +182,18 @@ class _Posting:
     customer_id: str
     kind: EntryKind
     points: int
-    order_id: str
+    order_id: str | None
     reason: str
     cause: str | None = None
+
+    @classmethod
+    def of_lapse(cls, lot: Row[Any]) -> Self:
+        return cls(lot.customer_id, EntryKind.EXPIRE, -lot.points, lot.order_id, lot.reason, str(lot.expires_on))
+
+    @classmethod
+    def of_redemption(cls, redemption: PointRedemption) -> Self:
+        known = redemption.redemption_id
+        return cls(redemption.customer_id, EntryKind.REDEEM, -redemption.points, redemption.order_id, known, known)
 
     @classmethod
     def of_grant(cls, grant: PointGrant) -> Self:
