@@ -18,11 +18,16 @@ _NEW: Final = f"""
            CAST(:subjects AS text[]), CAST(:revisions AS bigint[]), CAST(:datas AS text[]), CAST(:prints AS bytea[]))
     WITH ORDINALITY AS new ({_COLUMNS}, place)
 """
+# Numbered in the order of arrival, which is the sequence of an order's events; stored in the order of their ids, so
+# that sets which overlap do not wait for each other in a circle.
 _STORE: Final = text(
     f"""
-    WITH {CLOCK}
-    INSERT INTO order_events ({_COLUMNS}, accepted_at)
-    SELECT {_COLUMNS}, clock.now FROM {_NEW}, clock ORDER BY place
+    WITH {CLOCK}, numbered AS MATERIALIZED (
+        SELECT {_COLUMNS}, nextval(pg_get_serial_sequence('order_events', 'seq')) AS seq
+        FROM (SELECT * FROM {_NEW} ORDER BY place) AS arrived
+    )
+    INSERT INTO order_events (seq, {_COLUMNS}, accepted_at) OVERRIDING SYSTEM VALUE
+    SELECT seq, {_COLUMNS}, clock.now FROM numbered, clock ORDER BY source, event_id, seq
     ON CONFLICT (source, event_id) DO NOTHING
     RETURNING source, event_id
     """
