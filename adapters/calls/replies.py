@@ -3,12 +3,15 @@
 import codecs
 import hashlib
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeVar
 
 from domain.errors import Malformed
+from domain.operations import Answer, LookUp
 from domain.strict_json import read_json
+
+Said = TypeVar("Said", Answer, LookUp)
 
 MAX_BODY_BYTES: Final = 1 << 20  # an answer about one parcel has some hundred bytes; more is no answer to us
 MAX_REASON_CHARACTERS: Final = 200  # a reason is a line in a list
@@ -55,6 +58,11 @@ class NoReply(Exception):
 def account_of(secret: str) -> str:
     """Whom we are at a provider, without the secret; where it is reached may change. Shape: 12 hex digits."""
     return hashlib.sha256(secret.encode(errors="surrogateescape")).hexdigest()[:12]
+
+
+def presentable(all_said: Sequence[Said], secret: str) -> Sequence[Said]:
+    """Reasons are stored, logged and shown: one short line each, our secret never in it."""
+    return [replace(said, reason=one_line(said.reason, secret)) for said in all_said]
 
 
 def one_line(text: str, secret: str) -> str:

@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
 
-import anyio
 import httpx
 
 from adapters.calls.conversations import Conversations
 from adapters.calls.deadline import Deadline
 from adapters.calls.loop_thread import KEEP_ALIVE_SECONDS
+from adapters.calls.passage import Passage, reply_in_time
 from adapters.calls.replies import MAX_BODY_BYTES, NoReply, Reply
 from adapters.calls.retry_after import retry_after_seconds
 
@@ -29,23 +29,15 @@ class Call:
     body: str | None = None
 
 
-class _Passage:
-    """How far one request has come, as httpcore tells it: connected only, or perhaps on its way."""
-
-    def __init__(self, deadline: Deadline) -> None:
-        self._deadline = deadline
-        self._is_connected = False
-        self.was_sent = False
+class _TracedPassage(Passage):
+    """How far one request has come, as httpcore tells it."""
 
     async def note(self, event: str, _: Mapping[str, Any]) -> None:
         # Whatever is not connecting counts as sending, so that an event we do not know errs to the safe side.
-        if self._is_connected or event.startswith("connection."):
+        if self.was_sent or event.startswith("connection."):
             return
-        self._is_connected = True
-        # The last look at the clock before the first byte: this process may have been frozen while it connected.
-        if self._deadline.left_to_send_seconds() < 0:
-            raise NoReply("not sent: too little time was left", was_sent=False)
-        self.was_sent = True
+        self.look_at_the_clock()
+        self.note_sending()
 
 
 class Line:
@@ -63,21 +55,17 @@ class Line:
         """
         if not self._calls.base_url:
             raise NoReply("not sent: no address of the provider is configured", was_sent=False)
-        passage = _Passage(self._deadline)
-        with anyio.move_on_after(self._deadline.left_seconds()):
-            try:
-                return await self._exchange(call, passage)
-            except NoReply:
-                raise
-            except Exception as failure:  # any, since the other calls of the set must keep their answers
-                # Broken rules of ours are noticed before the first byte, whatever httpcore has announced.
-                was_sent = passage.was_sent and not isinstance(failure, httpx.LocalProtocolError)
-                raise NoReply(_named(failure, was_sent=was_sent), was_sent=was_sent) from failure
-        if passage.was_sent:
-            raise NoReply(f"no whole answer within {self._deadline.seconds:g} s", was_sent=True)
-        raise NoReply(f"not sent within {self._deadline.seconds:g} s", was_sent=False)
+        passage = _TracedPassage(self._deadline)
+        return await reply_in_time(passage, partial(self._exchange, call, passage), connecting=httpx.ConnectError)
 
-    async def _exchange(self, call: Call, passage: _Passage) -> Reply:
+    async def _exchange(self, call: Call, passage: _TracedPassage) -> Reply:
+        try:
+            return await self._stream(call, passage)
+        except httpx.LocalProtocolError as failure:
+            # Broken rules of ours are noticed before the first byte, whatever httpcore has announced.
+            raise NoReply(f"not sent: {type(failure).__name__}", was_sent=False) from failure
+
+    async def _stream(self, call: Call, passage: _TracedPassage) -> Reply:
         body = bytearray()
         async with self._client.stream(
             call.method,
@@ -99,12 +87,6 @@ class Line:
             bytes(body),
             self._calls.wait_seconds(response.headers.get_list("Retry-After")),
         )
-
-
-def _named(failure: Exception, *, was_sent: bool) -> str:
-    # Only of what happens while connecting the text is shown: others quote headers, and those hold our secrets.
-    text = f"{type(failure).__name__}: {failure}" if isinstance(failure, httpx.ConnectError) else type(failure).__name__
-    return f"no answer: {text}" if was_sent else f"not sent: {text}"
 
 
 class HttpCalls:

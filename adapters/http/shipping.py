@@ -1,13 +1,11 @@
 """The carrier over HTTP: parcels asked for, called back and looked up, each under its key."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import TypeVar
 from urllib.parse import quote
 
-from adapters.calls.replies import NoReply, Reply, account_of, one_line
+from adapters.calls.replies import NoReply, Reply, account_of, presentable
 from adapters.http.calls import Call, HttpCalls, Line
 from adapters.http.shipping_answers import (
     CANCELLED,
@@ -21,8 +19,6 @@ from adapters.http.shipping_answers import (
     taken_on,
 )
 from domain.operations import Answer, Finding, LookUp, Operation, Outcome
-
-Said = TypeVar("Said", Answer, LookUp)
 
 
 class HttpShippingGateway:
@@ -53,19 +49,19 @@ class HttpShippingGateway:
 
     def request_each(self, parcels: Sequence[Operation], *, began: float | None = None) -> Sequence[Answer]:
         """Asks for parcels, each under its key. Result: `reference`, or `command_id` while it is still running."""
-        return self._presentable(self._calls.converse_each(self._request, parcels, began))
+        return presentable(self._calls.converse_each(self._request, parcels, began), self._token)
 
     def cancel_each(self, cancellations: Sequence[Operation], *, began: float | None = None) -> Sequence[Answer]:
         """Asks to stop parcels, each under its own key. Result: `reference`."""
-        return self._presentable(self._calls.converse_each(self._cancel, cancellations, began))
+        return presentable(self._calls.converse_each(self._cancel, cancellations, began), self._token)
 
     def look_up_each(self, parcels: Sequence[Operation]) -> Sequence[LookUp]:
         """What the carrier knows of parcels asked for before. Result: `reference`."""
-        return self._presentable(self._calls.converse_each(self._look_up, parcels))
+        return presentable(self._calls.converse_each(self._look_up, parcels), self._token)
 
     def look_up_cancelled_each(self, cancellations: Sequence[Operation]) -> Sequence[LookUp]:
         """Whether the parcels to be stopped are cancelled at the carrier. Result: `reference`."""
-        return self._presentable(self._calls.converse_each(self._look_up_cancelled, cancellations))
+        return presentable(self._calls.converse_each(self._look_up_cancelled, cancellations), self._token)
 
     def close(self) -> None:
         """Ends this process's connections; a later call opens new ones."""
@@ -149,10 +145,6 @@ class HttpShippingGateway:
 
     def _authorised(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self._token}"} if self._token else {}
-
-    def _presentable(self, all_said: Sequence[Said]) -> Sequence[Said]:
-        """Reasons are stored, logged and shown: one short line each, our token never in it."""
-        return [replace(said, reason=one_line(said.reason, self._token)) for said in all_said]
 
 
 def _without_reply(none: NoReply) -> Answer:

@@ -6,15 +6,15 @@ from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 
 import aiohttp
-import anyio
 import stripe
 
 from adapters.calls.conversations import Conversations
 from adapters.calls.deadline import Deadline
+from adapters.calls.passage import Passage, reply_in_time
 from adapters.calls.replies import NoReply, Reply
 from adapters.calls.retry_after import retry_after_seconds
 from adapters.stripe.answers import page_of
-from adapters.stripe.transport import UNDER_WAY, AnsweredWhole, OneSendTransport, Passage
+from adapters.stripe.transport import UNDER_WAY, AnsweredWhole, OneSendTransport
 
 Item = TypeVar("Item")
 Said = TypeVar("Said")
@@ -51,28 +51,15 @@ class Line:
             raise NoReply(self._obstacle, was_sent=False)
         passage = Passage(self._deadline)
         UNDER_WAY.set(passage)
-        with anyio.move_on_after(self._deadline.left_seconds()):
+
+        async def exchange() -> Reply:
             try:
                 await request(self._door.stripe)
-            except NoReply:
-                raise
-            except AnsweredWhole:
-                pass
-            except Exception as failure:  # any, since the other calls of the set must keep their answers
-                if passage.reply is None:
-                    raise NoReply(_named(failure, passage.was_sent), was_sent=passage.was_sent) from failure
-        if passage.reply is not None:
-            return passage.reply
-        if passage.was_sent:
-            raise NoReply(f"no whole answer within {self._deadline.seconds:g} s", was_sent=True)
-        raise NoReply(f"not sent within {self._deadline.seconds:g} s", was_sent=False)
+            except AnsweredWhole as answered:
+                return answered.reply
+            raise AssertionError("the transport ends the SDK's part of every request")
 
-
-def _named(failure: Exception, was_sent: bool) -> str:
-    # Only of what happens while connecting the text is shown: others quote headers, and those hold our key.
-    connecting = isinstance(failure, aiohttp.ClientConnectorError)
-    text = f"{type(failure).__name__}: {failure}" if connecting else type(failure).__name__
-    return f"no answer: {text}" if was_sent else f"not sent: {text}"
+        return await reply_in_time(passage, exchange, connecting=aiohttp.ClientConnectorError)
 
 
 class StripeCalls:

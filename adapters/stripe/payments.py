@@ -1,19 +1,15 @@
 """Stripe as the payment provider: bills charged, and money given back, each under its key."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
 
-from adapters.calls.replies import account_of, one_line
+from adapters.calls.replies import account_of, presentable
 from adapters.stripe.calls import Line, StripeCalls
 from adapters.stripe.charge_look_ups import groups_to_look_up, look_up
 from adapters.stripe.charges import charge
 from adapters.stripe.refunds import look_up as look_up_refund
 from adapters.stripe.refunds import refund
 from domain.operations import Answer, LookUp, Operation
-
-Said = TypeVar("Said", Answer, LookUp)
 
 
 class StripePaymentGateway:
@@ -52,7 +48,7 @@ class StripePaymentGateway:
 
         Result: `reference`, the provider's id (of a declined one, too), and `status` in its words.
         """
-        return self._presentable(self._calls.converse_each(charge, charges, began))
+        return presentable(self._calls.converse_each(charge, charges, began), self._api_key)
 
     def look_up_charges(self, charges: Sequence[Operation]) -> Sequence[LookUp]:
         """What the provider knows of charges asked for before. Result: `reference` and `status`."""
@@ -64,23 +60,19 @@ class StripePaymentGateway:
         found: dict[str, LookUp] = {}
         for group, look_ups in zip(groups, self._calls.converse_each(look_up_group, groups), strict=True):
             found.update(zip([one.key for one in group], look_ups, strict=True))
-        return self._presentable([found[one.key] for one in charges])
+        return presentable([found[one.key] for one in charges], self._api_key)
 
     def refund_each(self, refunds: Sequence[Operation], *, began: float | None = None) -> Sequence[Answer]:
         """Gives money back, or stops charges that are still being processed, each under its key.
 
         Result: `reference` and `status`; RUNNING while the provider has it pending.
         """
-        return self._presentable(self._calls.converse_each(refund, refunds, began))
+        return presentable(self._calls.converse_each(refund, refunds, began), self._api_key)
 
     def look_up_refunds(self, refunds: Sequence[Operation]) -> Sequence[LookUp]:
         """What the provider knows of refunds asked for before. Result: `reference` and `status`."""
-        return self._presentable(self._calls.converse_each(look_up_refund, refunds))
+        return presentable(self._calls.converse_each(look_up_refund, refunds), self._api_key)
 
     def close(self) -> None:
         """Ends this process's connections; a later call opens new ones."""
         self._calls.close()
-
-    def _presentable(self, all_said: Sequence[Said]) -> Sequence[Said]:
-        """Reasons are stored, logged and shown: one short line each, our key never in it."""
-        return [replace(said, reason=one_line(said.reason, self._api_key)) for said in all_said]

@@ -9,36 +9,19 @@ from typing import Any, Final
 import aiohttp
 import stripe
 
-from adapters.calls.deadline import Deadline
 from adapters.calls.loop_thread import KEEP_ALIVE_SECONDS
+from adapters.calls.passage import Passage
 from adapters.calls.replies import NoReply, Reply
 
 MAX_BODY_BYTES: Final = 8 << 20  # a page of a hundred charges, each with as much metadata as may be, has some 4 MB
 
 
-class Passage:
-    """How far one request has come: not yet connected, or perhaps on its way, or answered whole."""
-
-    def __init__(self, deadline: Deadline) -> None:
-        self._deadline = deadline
-        self.was_sent = False
-        self.reply: Reply | None = None
-
-    def note_connected(self) -> None:
-        """A connection was made, or taken up again; from here on the request counts as sent."""
-        self.was_sent = True
-
-    def look_at_the_clock(self) -> None:
-        """The last look before the first byte: this process may have been frozen while it connected.
-
-        Raises: NoReply where too little time is left.
-        """
-        if self._deadline.left_to_send_seconds() < 0:
-            raise NoReply("not sent: too little time was left", was_sent=False)
-
-
 class AnsweredWhole(Exception):
-    """The reply is in the passage: ends the SDK's part, since nobody wants the objects that it would make of it."""
+    """Carries the reply and ends the SDK's part, since nobody wants the objects that it would make of it."""
+
+    def __init__(self, reply: Reply) -> None:
+        super().__init__()
+        self.reply = reply
 
 
 # The SDK hands nothing of ours down to its transport, so each task says by this whose request it makes.
@@ -98,14 +81,15 @@ class OneSendTransport(stripe.HTTPClient):
                 body += chunk
                 if len(body) > MAX_BODY_BYTES:
                     raise NoReply(f"{response.status} with more than {MAX_BODY_BYTES} bytes", was_sent=True)
-        passage.reply = Reply(
-            response.status,
-            response.headers.get("Content-Type", ""),
-            bytes(body),
-            self._wait_seconds(response.headers.getall("Retry-After", [])),
-            response.headers.get("Idempotent-Replayed", "").lower() == "true",
+        raise AnsweredWhole(
+            Reply(
+                response.status,
+                response.headers.get("Content-Type", ""),
+                bytes(body),
+                self._wait_seconds(response.headers.getall("Retry-After", [])),
+                response.headers.get("Idempotent-Replayed", "").lower() == "true",
+            )
         )
-        raise AnsweredWhole
 
     async def close_async(self) -> None:
         """Gives up all connections."""
@@ -114,7 +98,7 @@ class OneSendTransport(stripe.HTTPClient):
 
 def _tracing() -> aiohttp.TraceConfig:
     async def connected(_: aiohttp.ClientSession, context: SimpleNamespace, __: object) -> None:
-        context.trace_request_ctx.note_connected()
+        context.trace_request_ctx.note_sending()
 
     async def before_first_byte(_: aiohttp.ClientSession, context: SimpleNamespace, __: object) -> None:
         context.trace_request_ctx.look_at_the_clock()

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from adapters.stripe.transport import MAX_BODY_BYTES, Passage
+from adapters.calls.passage import Passage
+from adapters.stripe.transport import MAX_BODY_BYTES
 from domain.operations import Answer, Outcome
 from tests.adapters.http.scripted_server import (
     Behaviour,
@@ -222,13 +223,13 @@ def test_the_clock_is_looked_at_between_connecting_and_the_first_byte(
     gateway_to: OpenGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Frozen on a connection just made, the process holds no lease any more when it wakes up."""
-    note_connected = Passage.note_connected
+    note_sending = Passage.note_sending
 
     def freeze(passage: Passage) -> None:
         time.sleep(DEADLINE_SECONDS * 0.92)
-        note_connected(passage)
+        note_sending(passage)
 
-    monkeypatch.setattr(Passage, "note_connected", freeze)
+    monkeypatch.setattr(Passage, "note_sending", freeze)
     with ScriptedServer(answer_json(200, intent())) as server:
         answered = charge_one(gateway_to, server.url, DEADLINE_SECONDS)
         assert answered == Answer(Outcome.NOT_SENT, "not sent: too little time was left")
