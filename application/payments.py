@@ -253,7 +253,7 @@ def _told_of_refund(books: RefundBooks, notice: Notice) -> bool:
     of = known or (None if notice.charge is None else books.refunds.charge_by_reference(notice.charge))
     if of is None:
         return False
-    books.refunds.charge(of.customer_id, of.month, lock=True)
+    charge = books.refunds.charge(of.customer_id, of.month, lock=True)
     refunds = joined(books.refunds.of_charge(of.customer_id, of.month))
     meant = next((one for one in refunds if one.reference == notice.reference), None)
     if meant is None:
@@ -261,7 +261,7 @@ def _told_of_refund(books: RefundBooks, notice: Notice) -> bool:
     if meant is not None:
         state = further(meant.state, notice.state or meant.state)
         books.refunds.hear(replace(meant, reference=notice.reference, state=state))
-    elif notice.money is not None and _can_be_adopted(notice.money, books.refunds.charge(of.customer_id, of.month)):
+    elif notice.money is not None and _can_be_adopted(notice.money, charge):
         # Made by hand at the provider, or a second one that it made of ours.
         books.refunds.add(
             Refund(

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, text
 
+from adapters.postgres.billing.statements import LOCK_BILL
 from adapters.postgres.operations.book import operation_of
 from adapters.postgres.operations.statements import OF_OPERATION
 from domain.money import Money
@@ -16,8 +17,6 @@ _CHARGE: Final = f"""
     FROM bills AS bill JOIN operations AS operation ON operation.key = bill.charge_key
 """
 _OF_BILL: Final = text(f"{_CHARGE} WHERE bill.customer_id = :customer_id AND bill.month = :month")
-# All that decide about refunds of one bill come one after the other.
-_LOCK_BILL: Final = text("SELECT FROM bills WHERE customer_id = :customer_id AND month = :month FOR UPDATE")
 _BY_REFERENCE: Final = text(
     f"{_CHARGE} WHERE operation.kind = 'billing' AND operation.result ->> 'reference' = :reference"
     " AND operation.result ? 'reference'"
@@ -55,7 +54,8 @@ class PostgresRefundBook:
     def charge(self, customer_id: str, month: str, *, lock: bool = False) -> Charge | None:
         asked = {"customer_id": customer_id, "month": month}
         if lock:
-            self._connection.execute(_LOCK_BILL, asked)
+            # All that decide about refunds of one bill come one after the other.
+            self._connection.execute(LOCK_BILL, asked)
         return _charge(self._connection.execute(_OF_BILL, asked).one_or_none())
 
     def charge_by_reference(self, reference: str) -> Charge | None:

@@ -126,8 +126,7 @@ class CreateBills:
         terms = self._fitting_terms(month, customer_ids)
         creation, looked_at = Creation(), 0
         for ids in self._sets(month, customer_ids):
-            accounts = self._transactions.run(lambda books: books.bills.accounts(month, ids, lock=False))  # noqa: B023
-            bills, failed = _drawn_up(accounts, month, terms.rounding)
+            bills, failed = self._would_issue(ids, month, terms)
             creation.add(bills, failed)
             if digest is not None:
                 for bill in bills:
@@ -147,8 +146,7 @@ class CreateBills:
         while month < before:
             terms = self._transactions.run(lambda books: books.bills.terms(month)) or self._terms  # noqa: B023
             ids = next(self._sets(month, customer_ids), [])
-            accounts = self._transactions.run(lambda books: books.bills.accounts(month, ids, lock=False))  # noqa: B023
-            bills, _ = _drawn_up(accounts, month, terms.rounding)
+            bills, _ = self._would_issue(ids, month, terms)
             if bills:
                 missing[month] = len(bills)
             month = month.plus(1)
@@ -186,6 +184,11 @@ class CreateBills:
                 return
             yield ids
             after = ids[-1]
+
+    def _would_issue(self, ids: Sequence[str], month: Month, terms: Terms) -> tuple[Sequence[Bill], Sequence[Failure]]:
+        """What these customers' bills would be now, without a lock."""
+        accounts = self._transactions.run(lambda books: books.bills.accounts(month, ids, lock=False))
+        return _drawn_up(accounts, month, terms.rounding)
 
     def _issue(
         self, ids: Sequence[str], month: Month, terms: Terms
